@@ -1,0 +1,1 @@
+"""A wind farm that finds its broken temperature sensors."""

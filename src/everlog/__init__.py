@@ -1,0 +1,28 @@
+"""Everlog keeps derived data true: facts, Datalog rules, and everything that follows, brought up to date as they change."""
+
+from everlog.errors import (
+    DataError,
+    EverlogError,
+    FactLimitError,
+    FormatError,
+    LimitError,
+    MemoryLimitError,
+    NotFoundError,
+    OutputError,
+    ProgramError,
+    RoundLimitError,
+    TimeLimitError,
+    UsageError,
+)
+from everlog.facts.terms import IRI, BlankNode, Literal, Term
+from everlog.limits import Limits
+from everlog.store.changes import Change
+from everlog.store.opening import open
+from everlog.store.rows import Rows
+from everlog.store.store import KnowledgeBase
+
+__all__ = [
+    "IRI", "BlankNode", "Change", "DataError", "EverlogError", "FactLimitError", "FormatError", "KnowledgeBase",
+    "LimitError", "Limits", "Literal", "MemoryLimitError", "NotFoundError", "OutputError", "ProgramError",
+    "RoundLimitError", "Rows", "Term", "TimeLimitError", "UsageError", "open",
+]

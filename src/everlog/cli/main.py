@@ -1,0 +1,57 @@
+"""Which commands are there? `everlog --help` lists them; each has a file of its own.
+
+Start-up is part of every command, so this file and the commands import little: what is heavy (Numba, Arrow, the parser)
+is imported where a command needs it.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from everlog.cli.plan import plan
+from everlog.cli.run import run
+
+app = typer.Typer(
+    name="everlog",
+    help="Keeps derived data true: Datalog rules over facts and RDF.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: rich would cost a tenth of a second at each start
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"everlog {version('everlog')}")
+        raise typer.Exit
+
+
+@app.callback()
+def everlog(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+    ] = False,
+) -> None:
+    """Keeps derived data true: Datalog rules over facts and RDF."""
+
+
+app.command()(run)
+app.command()(plan)
+
+
+def main() -> None:
+    """The `everlog` command."""
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""What is going on right now? A spinner on a terminal, plain lines elsewhere if they are asked for."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+EVERY = 0.1  # seconds between two changes of the spinner's text; more often only costs time
+
+
+class Progress:
+    """Says on stderr what a command is doing; stdout stays clean for results."""
+
+    def __init__(self, *, verbose: bool, quiet: bool = False) -> None:
+        self._lines = verbose
+        self._spins = not quiet and not verbose and sys.stderr.isatty()
+        self._status: Status | None = None
+        self._started = time.monotonic()
+        self._changed = 0.0
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Nothing more to say: results come next."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        self._spins = False
+
+    def __call__(self, what: str) -> None:
+        """The work has come to this."""
+        now = time.monotonic()
+        if self._lines:
+            print(f"{now - self._started:8.2f} s  {what}", file=sys.stderr, flush=True)
+        elif self._spins and now - self._changed >= EVERY:
+            self._changed = now
+            self._spin(what)
+
+    def _spin(self, what: str) -> None:
+        if self._status is None:
+            from rich.console import Console
+
+            self._status = Console(stderr=True).status(what)
+            self._status.start()
+        else:
+            self._status.update(what)

@@ -1,0 +1,118 @@
+"""How are facts and answers shown: as tables for people, as lines for other programs, as JSON?"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from everlog.facts.terms import IRI, BlankNode, Literal, Term, key_of, lexical_and_datatype
+
+if TYPE_CHECKING:
+    from everlog.store.store import KnowledgeBase
+
+FIRST = 5  # facts of each relation that a summary shows
+
+
+def as_data(
+    kb: KnowledgeBase, defined: Sequence[str], queries: Sequence[str], written: Sequence[str], seconds: float
+) -> dict[str, Any]:
+    """What `--json` prints: every relation with its counts, the answers, the files."""
+    from everlog.formats.jsonl import json_of_key
+
+    order = {name: index for index, name in enumerate(defined)}
+    relations = sorted(kb.relations(), key=lambda relation: (order.get(relation.name, len(order)), relation.name))
+    answers = []
+    for text in queries:
+        rows = kb.query(text)
+        data = [[json_of_key(key_of(term)) for term in row] for row in rows.sorted()]
+        answers.append({"query": text, "variables": list(rows.names), "rows": data})
+    return {
+        "relations": [
+            {
+                "name": relation.name,
+                "arity": relation.arity,
+                "facts": relation.facts,
+                "explicit": relation.explicit,
+                "defined": relation.defined,
+            }
+            for relation in relations
+        ],
+        "queries": answers,
+        "written": list(written),
+        "seconds": round(seconds, 6),
+    }
+
+
+def print_answers(kb: KnowledgeBase, text: str, *, prefixes: Mapping[str, str], titled: bool) -> None:
+    """A table on a terminal; elsewhere a line per answer, its terms separated by tabs. No variables: true or false."""
+    rows = kb.query(text)
+    if titled:
+        print(f"# {text}")
+    if not rows.names:
+        print("true" if len(rows) else "false")
+    elif sys.stdout.isatty():
+        table = _table(*(f"?{name}" for name in rows.names))
+        for row in rows.sorted():
+            table.add_row(*(shown(term, prefixes) for term in row))
+        _print(table)
+    else:
+        for row in rows.sorted():
+            print("\t".join(shown(term).replace("\t", "\\t").replace("\n", "\\n") for term in row))
+
+
+def print_summary(kb: KnowledgeBase, defined: Sequence[str], *, prefixes: Mapping[str, str], seconds: float) -> None:
+    """Every relation with its counts, and the first facts of those that rules define."""
+    relations = {relation.name: relation for relation in kb.relations()}
+    names = [*defined, *sorted(name for name in relations if name not in defined)]
+    table = _table("relation", "facts", "explicit", "the first ones", right=(1, 2))
+    for name in names:
+        relation = relations.get(name)
+        facts, explicit = (relation.facts, relation.explicit) if relation else (0, 0)
+        rows: Iterable[tuple[Term, ...]] = islice(kb.facts(name), FIRST) if name in defined and facts else ()
+        lines = ["(" + ", ".join(shown(term, prefixes) for term in row) + ")" for row in rows]
+        if lines and facts > FIRST:
+            lines.append(f"… {facts - FIRST:,} more")
+        table.add_row(name, f"{facts:,}", f"{explicit:,}", "\n".join(lines))
+    _print(table)
+    print(f"materialised in {seconds:.2f} s")
+
+
+def shown(term: Term, prefixes: Mapping[str, str] | None = None) -> str:
+    """A term for people; IRIs are shortened where a prefix fits.
+
+    >>> shown("New York"), shown(IRI("http://ex.org/a"), {"ex": "http://ex.org/"}), shown(True)
+    ('New York', 'ex:a', 'true')
+    """
+    if isinstance(term, str):
+        return term
+    if isinstance(term, BlankNode):
+        return str(term)
+    if isinstance(term, IRI):
+        for prefix, start in (prefixes or {}).items():
+            if term.value.startswith(start) and start:
+                return f"{prefix}:{term.value.removeprefix(start)}"
+        return f"<{term.value}>"
+    if isinstance(term, Literal) and term.language:
+        return f"{term.lexical}@{term.language}"
+    if isinstance(term, float):
+        return repr(term)
+    return lexical_and_datatype(term)[0]
+
+
+def _table(*columns: str, right: Sequence[int] = ()) -> Any:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, pad_edge=False, show_edge=False)
+    for index, column in enumerate(columns):
+        table.add_column(column, justify="right" if index in right else "left", overflow="fold")
+    return table
+
+
+def _print(table: Any) -> None:
+    from rich.console import Console
+
+    # Elsewhere than on a terminal there is no width to fit: 120 columns read well in a log.
+    Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 120).print(table)

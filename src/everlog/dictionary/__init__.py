@@ -1,0 +1,1 @@
+"""Terms to integers and back."""

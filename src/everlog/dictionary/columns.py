@@ -1,0 +1,119 @@
+"""How do whole columns become ids, and ids columns?
+
+Work is done once for each distinct value: Arrow finds those, the dictionary encodes them, NumPy spreads the ids over
+the rows. Integers that fit into an id need not even that.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, Dictionary, Ids
+from everlog.facts.blocks import FactBlock
+from everlog.facts.terms import Literal, key_of, term_of
+
+
+def encode_block(dictionary: Dictionary, block: FactBlock) -> list[Ids]:
+    """The ids of a block's columns.
+
+    >>> d = Dictionary()
+    >>> a, b = encode_block(d, FactBlock("edge", (pa.array(["x", "y", "x"]), pa.array([7, 8, 7]))))
+    >>> a.tolist(), d.decode_many(b)
+    ([1, 2, 1], [7, 8, 7])
+    """
+    return [encode_column(dictionary, column, keys=block.form == "keys") for column in block.columns]
+
+
+def encode_column(dictionary: Dictionary, column: pa.Array | pa.ChunkedArray, *, keys: bool = False) -> Ids:
+    """The ids of one column, of values or of term keys."""
+    if isinstance(column, pa.ChunkedArray):
+        return np.concatenate(
+            [np.empty(0, np.int32), *(encode_column(dictionary, c, keys=keys) for c in column.chunks)]
+        )
+    if column.null_count:
+        raise ValueError("a column with nulls has no ids")
+    if pa.types.is_integer(column.type) and not keys:
+        return _encode_integers(dictionary, column)
+    distinct, places = _distinct(column)
+    if keys:
+        found = dictionary.encode_keys(distinct.to_pylist())
+    elif pa.types.is_string(distinct.type) or pa.types.is_large_string(distinct.type):
+        found = dictionary.encode_keys(['"' + text for text in distinct.to_pylist()])
+    else:
+        found = dictionary.encode_keys([key_of(value) for value in distinct.to_pylist()])
+    ids: Ids = found[places]
+    return ids
+
+
+def _distinct(column: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    return column.dictionary, column.indices.to_numpy(zero_copy_only=False)
+
+
+def _encode_integers(dictionary: Dictionary, column: pa.Array) -> Ids:
+    values = column.to_numpy(zero_copy_only=False)
+    small = (values >= INLINE_LEAST) & (values <= INLINE_MOST) if len(values) else np.empty(0, bool)
+    if small.all():
+        inline: Ids = (values.astype(np.int64) - INLINE_OFFSET).astype(np.int32)
+        return inline
+    ids: Ids = np.empty(len(values), np.int32)
+    ids[small] = values[small].astype(np.int64) - INLINE_OFFSET
+    large, places = np.unique(values[~small], return_inverse=True)
+    ids[~small] = dictionary.encode_keys([f"^integer {value}" for value in large.tolist()])[places]
+    return ids
+
+
+def keys_of(dictionary: Dictionary, ids: Ids) -> list[str]:
+    """The key of each id."""
+    distinct, places = np.unique(ids, return_inverse=True)
+    key = dictionary.key
+    keys = np.array([key(id_) for id_ in distinct.tolist()], object)
+    return keys[places].tolist() if len(keys) else []
+
+
+def decode_columns(dictionary: Dictionary, columns: Sequence[Ids]) -> list[pa.Array]:
+    """A column of values for each column of ids."""
+    return [decode_column(dictionary, ids) for ids in columns]
+
+
+def decode_column(dictionary: Dictionary, ids: Ids) -> pa.Array:
+    """The terms of the ids as one Arrow array: integers, doubles or booleans where all are, otherwise their texts (an
+    IRI without brackets, a literal without its type or language); null where an id is UNBOUND.
+
+    >>> d = Dictionary()
+    >>> decode_column(d, np.array([d.encode(7), d.encode(8)], np.int32)).type
+    DataType(int64)
+    """
+    if len(ids) and int(ids.max()) < 0:
+        return pa.array(ids.astype(np.int64) + INLINE_OFFSET)
+    distinct, places = np.unique(ids, return_inverse=True)
+    key = dictionary.key
+    return _array([key(id_) for id_ in distinct.tolist()]).take(pa.array(places))
+
+
+def _array(keys: Sequence[str]) -> pa.Array:
+    kinds = {key[: key.index(" ") + 1] if key[0] == "^" else key[0] for key in keys if key}
+    type_ = _TYPES.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if type_ is not None:
+        terms = [term_of(key) if key else None for key in keys]
+        # A literal that is not canonical (007) has no value that says it; some integers need more than 64 bits.
+        if not any(isinstance(term, Literal) for term in terms):
+            with contextlib.suppress(OverflowError, pa.ArrowInvalid):
+                return pa.array(terms, type_)
+    return pa.array([_text(key) if key else None for key in keys], pa.string())
+
+
+def _text(key: str) -> str:
+    kind = key[0]
+    if kind in '"<':
+        return key[1:]
+    return "_:" + key[1:] if kind == "_" else key.partition(" ")[2]
+
+
+_TYPES: dict[str, pa.DataType] = {"^integer ": pa.int64(), "^double ": pa.float64(), "^boolean ": pa.bool_()}

@@ -1,0 +1,167 @@
+"""Which integer stands for which term?
+
+Engines see 32-bit integers only. An id is one of three things:
+
+    id > 0      a row of the dictionary, in order of first use
+    id = 0      UNBOUND: no term; where an expression inside an aggregate failed
+    id < 0      a small integer in the id itself: value = id + 2**30, for -2**30 <= value < 2**30 - 1
+
+so that integer arithmetic and comparison need no look-up. Beside the keys stand arrays by id, extended as terms come:
+`kinds` (how a term compares) and `numbers` (its value as a double), for kernels that filter without leaving them.
+
+>>> d = Dictionary()
+>>> a, seven = d.encode("a"), d.encode(7)
+>>> d.decode(a), d.decode(seven), seven < 0
+('a', 7, True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.errors import LimitError
+from everlog.facts.terms import Term, key_of, term_of
+
+Ids: TypeAlias = npt.NDArray[np.int32]
+
+UNBOUND = 0
+INLINE_OFFSET = 1 << 30
+INLINE_LEAST, INLINE_MOST = -INLINE_OFFSET, INLINE_OFFSET - 2  # id -1 stays free: hash tables use it for "empty"
+MOST_TERMS = (1 << 31) - 1
+
+# How a term compares (see engines/columnar/kernels.py). Terms of the kinds below DIFFERENT are equal only when they are
+# the same term; numbers compare by `numbers` when both are EXACT; everything else is left to everlog.expressions.
+KIND_IRI, KIND_BLANK, KIND_STRING, KIND_EXACT_NUMBER, KIND_OTHER = 0, 1, 2, 3, 4
+
+_EXACT_LIMIT = 2.0**53  # beyond it doubles skip integers
+
+
+class Dictionary:
+    """Terms to ids and back. Only grows; ids never change."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, int] = {"": UNBOUND}
+        self._keys: list[str] = [""]
+        self._terms: dict[int, Term] = {}  # decoded so far
+        self._kinds = np.full(16, KIND_OTHER, np.uint8)
+        self._numbers = np.full(16, np.nan, np.float64)
+        self._described = 1  # kinds and numbers are filled up to here
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    # --- terms to ids -----------------------------------------------------------------------------------------------
+
+    def encode(self, term: Term) -> int:
+        """The id of a term, made if there is none."""
+        if type(term) is int and INLINE_LEAST <= term <= INLINE_MOST:
+            return term - INLINE_OFFSET
+        return self.encode_key(key_of(term))
+
+    def encode_key(self, key: str) -> int:
+        if key.startswith("^integer "):
+            inline = _inline_integer(key)
+            if inline is not None:
+                return inline
+        found = self._ids.get(key)
+        if found is None:
+            found = len(self._keys)
+            if found >= MOST_TERMS:
+                raise LimitError("more than two billion distinct terms", hint="use the Spark engine for data of this size")
+            self._ids[key] = found
+            self._keys.append(key)
+        return found
+
+    def encode_keys(self, keys: Iterable[str]) -> Ids:
+        encode = self.encode_key
+        return np.fromiter((encode(key) for key in keys), np.int32)
+
+    def find(self, term: Term) -> int | None:
+        """The id of a term, or None where the dictionary has not seen it."""
+        if type(term) is int and INLINE_LEAST <= term <= INLINE_MOST:
+            return term - INLINE_OFFSET
+        return self._ids.get(key_of(term))
+
+    # --- ids to terms -----------------------------------------------------------------------------------------------
+
+    def key(self, id_: int) -> str:
+        return self._keys[id_] if id_ >= 0 else f"^integer {id_ + INLINE_OFFSET}"
+
+    def decode(self, id_: int) -> Term:
+        if id_ < 0:
+            return int(id_) + INLINE_OFFSET
+        term = self._terms.get(id_)
+        if term is None:
+            if id_ == UNBOUND:
+                raise KeyError("UNBOUND is no term")
+            term = self._terms[id_] = term_of(self._keys[id_])
+        return term
+
+    def decode_many(self, ids: Sequence[int] | Ids) -> list[Term]:
+        decode = self.decode
+        return [decode(id_) for id_ in (ids.tolist() if isinstance(ids, np.ndarray) else ids)]
+
+    # --- values beside the terms ------------------------------------------------------------------------------------
+
+    @property
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """How the term of each id >= 0 compares."""
+        self._describe()
+        return self._kinds
+
+    @property
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """The numeric value of each id >= 0 as a double, exact where `kinds` says so, NaN elsewhere."""
+        self._describe()
+        return self._numbers
+
+    def _describe(self) -> None:
+        size = len(self._keys)
+        if size == self._described:
+            return
+        if size > len(self._kinds):
+            room = max(size, 2 * len(self._kinds))
+            self._kinds = np.concatenate([self._kinds, np.full(room - len(self._kinds), KIND_OTHER, np.uint8)])
+            self._numbers = np.concatenate([self._numbers, np.full(room - len(self._numbers), np.nan)])
+        for id_ in range(self._described, size):
+            self._kinds[id_], self._numbers[id_] = _describe(self._keys[id_])
+        self._described = size
+
+
+_NUMERIC = ("^integer ", "^decimal ", "^double ", "^float ")
+
+
+def _inline_integer(key: str) -> int | None:
+    """The id of a canonical small integer, or None."""
+    text = key[9:]
+    if len(text) > 11 or not text.lstrip("-").isdecimal():
+        return None
+    value = int(text)
+    if str(value) != text or not INLINE_LEAST <= value <= INLINE_MOST:
+        return None
+    return value - INLINE_OFFSET
+
+
+def _describe(key: str) -> tuple[int, float]:
+    kind = key[0]
+    if kind == '"':
+        return KIND_STRING, np.nan
+    if kind == "<":
+        return KIND_IRI, np.nan
+    if kind == "_":
+        return KIND_BLANK, np.nan
+    if key.startswith(_NUMERIC):
+        term = term_of(key)
+        if isinstance(term, int | float) or key.startswith("^decimal "):
+            try:
+                number = float(term)  # type: ignore[arg-type]
+            except (TypeError, ValueError, OverflowError):
+                return KIND_OTHER, np.nan
+            # A decimal is exact when the double says the very same number.
+            exact = abs(number) <= _EXACT_LIMIT and number == term
+            return (KIND_EXACT_NUMBER if exact else KIND_OTHER), number
+    return KIND_OTHER, np.nan

@@ -1,0 +1,1 @@
+"""Where facts live and rules are evaluated."""

@@ -1,0 +1,190 @@
+"""How are the facts of a relation laid out in memory?
+
+Columns of 32-bit ids, a mask of label bits per row, a weight per row where weights are kept; a hash table over whole
+facts that gives the row; and indexes over the columns that plans ask for, each giving a chain of rows, newest first.
+Rows are only ever added; arrays double when full, tables grow by half. Indexes are kept, not rebuilt.
+
+    bytes per fact of a binary relation: 8 ids + 2 mask + 17 to 27 table + per index 4 chain and 17 to 27 per distinct key
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.dictionary.dictionary import Ids
+from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.kernels import index_rows
+from everlog.engines.columnar.tables import EMPTY, refill
+
+Descriptors = npt.NDArray[np.int64]
+
+_LOAD = 0.7  # linear probing stays short up to here
+_GROWTH = 1.6  # so that a table is at least 0.44 full after growing
+_LEAST = at.BATCH * 2  # slots of the smallest table: room for a batch
+
+
+class HashTable:
+    """Keys to rows."""
+
+    def __init__(self) -> None:
+        self.slots = 0
+        self.keys = np.empty(0, np.uint64)
+        self.rows = np.empty(0, np.int32)
+        self.reserve(0)
+
+    def reserve(self, keys: int) -> None:
+        """Make room for so many keys in all."""
+        needed = int(keys / _LOAD) + 1
+        if needed <= self.slots:
+            return
+        slots = max(needed, int(self.slots * _GROWTH), _LEAST)
+        old_keys, old_rows = self.keys, self.rows
+        self.keys = np.full(slots, EMPTY, np.uint64)
+        self.rows = np.empty(slots, np.int32)
+        self.slots = slots
+        refill(old_keys, old_rows, self.keys.ctypes.data, self.rows.ctypes.data, slots)
+
+    @property
+    def nbytes(self) -> int:
+        return self.keys.nbytes + self.rows.nbytes
+
+
+class Index:
+    """Chains of rows by key columns."""
+
+    def __init__(self, number: int, columns: tuple[int, ...]) -> None:
+        self.number = number
+        self.columns = columns
+        self.table = HashTable()
+        self.next = np.empty(0, np.int32)
+
+
+class Relation:
+    """The facts of one relation; `row` of the relation table describes it to kernels."""
+
+    def __init__(self, name: str, arity: int, number: int, bag: bool) -> None:
+        self.name, self.arity, self.number, self.bag = name, arity, number, bag
+        self.width = max(1, arity)  # a nullary relation stores a column of zeros
+        self.columns: list[Ids] = [np.empty(0, np.int32) for _ in range(self.width)]
+        self.masks = np.empty(0, np.uint16)
+        self.weights = np.empty(0, np.int64)
+        self.table = HashTable()
+        self.indexes: dict[tuple[int, ...], Index] = {}
+        self.capacity = 0
+
+    def reserve(self, size: int, room: int, tables: Tables) -> None:
+        """Make room for `room` more rows than `size`, in columns, table and indexes; and describe it all anew."""
+        needed = size + room
+        if needed > self.capacity:
+            # Untouched pages cost nothing, so columns may double; what is touched is the hash tables, which grow by less.
+            self.capacity = max(needed, 2 * self.capacity)
+            self.columns = [_grown(column, self.capacity, size) for column in self.columns]
+            self.masks = _grown(self.masks, self.capacity, size)
+            if self.bag:
+                self.weights = _grown(self.weights, self.capacity, size)
+            for index in self.indexes.values():
+                index.next = _grown(index.next, self.capacity, size)
+        self.table.reserve(needed)
+        for index in self.indexes.values():
+            index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + room)
+        self.describe(tables)
+
+    def describe(self, tables: Tables) -> None:
+        row = tables.relations[self.number]
+        row[at.R_ARITY] = self.width
+        row[at.R_CAPACITY] = self.capacity
+        row[at.R_MASKS] = self.masks.ctypes.data
+        row[at.R_WEIGHTS] = self.weights.ctypes.data if self.bag else 0
+        row[at.R_SLOTS] = self.table.slots
+        row[at.R_KEYS] = self.table.keys.ctypes.data
+        row[at.R_ROWS] = self.table.rows.ctypes.data
+        for position, column in enumerate(self.columns):
+            row[at.R_COLUMNS + position] = column.ctypes.data
+        sibling = -1
+        for index in self.indexes.values():
+            entry = tables.indexes[index.number]
+            entry[at.I_RELATION] = self.number
+            entry[at.I_WIDTH] = len(index.columns)
+            entry[at.I_SLOTS] = index.table.slots
+            entry[at.I_KEYS] = index.table.keys.ctypes.data
+            entry[at.I_HEADS] = index.table.rows.ctypes.data
+            entry[at.I_NEXT] = index.next.ctypes.data
+            entry[at.I_SIBLING] = sibling
+            entry[at.I_COLUMNS : at.I_COLUMNS + len(index.columns)] = index.columns
+            sibling = index.number
+        row[at.R_FIRST_INDEX] = sibling
+
+    def index_on(self, columns: tuple[int, ...], tables: Tables) -> Index:
+        """The index over these columns, built if it is not kept yet."""
+        index = self.indexes.get(columns)
+        if index is None:
+            size = int(tables.relations[self.number, at.R_SIZE])
+            index = self.indexes[columns] = Index(tables.new_index(), columns)
+            index.next = np.empty(self.capacity, np.int32)
+            # Distinct keys are not known before they are counted, so the build goes piece by piece.
+            done = 0
+            while done < size:
+                piece = min(size, done + max(at.BATCH, int(tables.indexes[index.number, at.I_USED])))
+                index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + piece - done)
+                self.describe(tables)
+                index_rows(tables.relations, tables.indexes, self.number, index.number, done, piece)
+                done = piece
+            self.describe(tables)
+        return index
+
+    @property
+    def nbytes(self) -> int:
+        """Memory reserved for this relation, indexes included."""
+        own = sum(column.nbytes for column in self.columns) + self.masks.nbytes + self.weights.nbytes + self.table.nbytes
+        return own + sum(index.next.nbytes + index.table.nbytes for index in self.indexes.values())
+
+
+class Tables:
+    """The descriptor tables that kernels read: a row per relation, a row per index."""
+
+    def __init__(self) -> None:
+        self.relations: Descriptors = np.zeros((16, at.R_COLUMNS + 4), np.int64)
+        self.indexes: Descriptors = np.zeros((16, at.I_COLUMNS + 4), np.int64)
+        self.relation_count = 0
+        self.index_count = 0
+        self._free_indexes: list[int] = []
+
+    def new_relation(self, arity: int) -> int:
+        self.relations = _with_room(self.relations, self.relation_count, at.R_COLUMNS + arity)
+        # Indexes may have as many key columns as the widest relation.
+        self.indexes = _with_room(self.indexes, self.index_count, at.I_COLUMNS + arity)
+        self.relations[self.relation_count] = 0
+        self.relations[self.relation_count, at.R_FIRST_INDEX] = -1
+        self.relation_count += 1
+        return self.relation_count - 1
+
+    def drop_relation(self, relation: Relation) -> None:
+        """Forget a relation; what was declared last goes first, so numbers stay dense."""
+        self.relation_count = min(self.relation_count, relation.number)
+        self._free_indexes += [index.number for index in relation.indexes.values()]
+
+    def new_index(self) -> int:
+        if self._free_indexes:
+            number = self._free_indexes.pop()
+            self.indexes[number] = 0
+            return number
+        self.indexes = _with_room(self.indexes, self.index_count, self.indexes.shape[1])
+        self.indexes[self.index_count] = 0
+        self.index_count += 1
+        return self.index_count - 1
+
+
+def _with_room(table: Descriptors, used: int, width: int) -> Descriptors:
+    rows, columns = table.shape
+    if used < rows and width <= columns:
+        return table
+    larger = np.zeros((rows if used < rows else 2 * rows, max(columns, width)), np.int64)
+    larger[:rows, :columns] = table
+    return larger
+
+
+def _grown(array: npt.NDArray, capacity: int, size: int) -> npt.NDArray:  # type: ignore[type-arg]
+    larger = np.empty(capacity, array.dtype)
+    larger[:size] = array[:size]
+    return larger

@@ -1,0 +1,121 @@
+"""What must an engine be able to do?
+
+An engine holds facts of relations and evaluates rules whose body atoms each read a labelled set (plans/labels.py).
+Algorithms in `maintenance/` speak to engines through these verbs alone. Laws, tested on each engine:
+
+- `load` then `collect` gives back the distinct facts; loading a fact again changes nothing but its explicit bit.
+- `derive` never changes what atoms read: conclusions wait until `advance`, which makes those that were not there NEW.
+- between `begin` and the end of a phase ALL = OLD + NEW, and no fact is in both.
+- `run(phase)` equals first / advance / (loop / advance)* round by round.
+- a bag's weight counts the bindings that concluded the fact; a set's facts are there or not.
+- `rollback` undoes everything since `savepoint`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from everlog.plans.delta_variants import Variant
+from everlog.plans.flat_rules import GroupRule
+from everlog.plans.join_order import Statistics
+
+if TYPE_CHECKING:
+    from everlog.dictionary.dictionary import Dictionary, Ids
+    from everlog.limits import Watch
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A relation as engines know it. A bag's weights are multiplicities; a set is there or not."""
+
+    name: str
+    arity: int
+    bag: bool = False
+
+
+class FactColumns(NamedTuple):
+    """Facts of one relation, a column of ids per argument; `rows` counts them also where there are no columns."""
+
+    columns: list[Ids]
+    rows: int
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A fixpoint as data: `first` once over what is there, then `loop` until no relation gains a fact."""
+
+    name: str
+    first: tuple[Variant, ...]
+    loop: tuple[Variant, ...]
+    relations: tuple[str, ...]  # those that the variants define
+
+
+@dataclass
+class PhaseReport:
+    """What running a phase took; counts no machine changes."""
+
+    name: str
+    rounds: int = 0
+    rule_applications: int = 0
+    gained: dict[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "phase": self.name, "rounds": self.rounds, "rule_applications": self.rule_applications,
+            "gained": self.gained, "seconds": round(self.seconds, 6),
+        }
+
+
+class Engine(Protocol):
+    """Where facts live and rules are evaluated."""
+
+    name: str
+    dictionary: Dictionary
+
+    def declare(self, shape: Shape) -> None:
+        """Make room for a relation; declaring it again in the same shape changes nothing."""
+
+    def load(self, relation: str, columns: Sequence[Ids], rows: int) -> int:
+        """Add explicit facts, a column per argument; returns how many were not there."""
+
+    def begin(self, relations: Sequence[str]) -> None:
+        """Start a phase that defines these relations: ALL is what is there, NEW is empty."""
+
+    def derive(self, variants: Sequence[Variant]) -> int:
+        """Evaluate variants for one round; returns the rule applications. Conclusions wait for `advance`."""
+
+    def advance(self, relations: Sequence[str]) -> Mapping[str, int]:
+        """Conclusions become NEW, NEW becomes OLD; returns the facts gained by relation."""
+
+    def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
+        """Run a phase whole, or return None to have it run round by round."""
+
+    def group(self, rule: GroupRule) -> int:
+        """Add the facts of an aggregate over a complete bag; returns how many."""
+
+    def count(self, relation: str) -> int:
+        """How many facts a relation has."""
+
+    def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
+        """The facts of a relation; only the explicit ones if asked."""
+
+    def weights(self, relation: str) -> Sequence[int]:
+        """The weights of a bag's facts, in the order of `collect`."""
+
+    def contains(self, relation: str, columns: Sequence[Ids], rows: int) -> Sequence[bool]:
+        """Which of these facts are there?"""
+
+    def statistics(self) -> Statistics:
+        """What the planner may know now."""
+
+    def savepoint(self) -> Any:
+        """Remember the state, to return to it if an update fails."""
+
+    def rollback(self, savepoint: Any) -> None:
+        """Return to a savepoint."""
+
+    def since(self, savepoint: Any, relation: str) -> FactColumns:
+        """The facts of a relation that came after a savepoint."""

@@ -1,0 +1,146 @@
+"""Which errors does Everlog raise?
+
+    EverlogError                      everything below; `exit_code` for the shell, `http_status` for a server
+    ├── ProgramError                  rules that cannot be read or make no sense; `.diagnostics` lists every problem
+    ├── DataError                     facts that cannot be read or do not fit; names file and line
+    │   └── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
+    ├── NotFoundError                 a file, relation or rule that is not there
+    ├── OutputError                   results that cannot be written
+    ├── UsageError                    a call or command that asks for something that does not exist
+    └── LimitError                    work stopped by a limit; the state before it remains
+        ├── RoundLimitError           too many rounds of a fixpoint
+        ├── FactLimitError            too many facts
+        ├── TimeLimitError            too much time
+        └── MemoryLimitError          too much memory
+
+An error says what was found, where, and what would have been right. A violated invariant is an assertion instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from everlog.rules.diagnostics import Diagnostic
+
+
+class EverlogError(Exception):
+    """A mistake or a limit that a user can do something about."""
+
+    code = "E000"
+    exit_code = 1
+    http_status = 500
+
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message}\n   = help: {self.hint}" if self.hint else self.message
+
+    def as_data(self) -> dict[str, Any]:
+        """The error for programs: what `--json` prints."""
+        return {"error": type(self).__name__, "code": self.code, "message": self.message, "hint": self.hint}
+
+
+class ProgramError(EverlogError):
+    """A program with problems; all of them are in `diagnostics`."""
+
+    code = "R000"
+    exit_code = 3
+    http_status = 400
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n\n".join(diagnostic.render() for diagnostic in self.diagnostics))
+
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "error": type(self).__name__,
+            "code": self.code,
+            "message": f"{len(self.diagnostics)} problem(s) in the program",
+            "diagnostics": [diagnostic.as_data() for diagnostic in self.diagnostics],
+        }
+
+
+class DataError(EverlogError):
+    """Facts that do not fit: a wrong arity, a value that is not of its column's type."""
+
+    code = "D100"
+    exit_code = 4
+    http_status = 400
+
+    def __init__(
+        self, message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None
+    ) -> None:
+        self.path, self.line = path, line
+        place = path if line is None else f"{path or '<data>'}:{line}"
+        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+
+    def as_data(self) -> dict[str, Any]:
+        return {**super().as_data(), "path": self.path, "line": self.line}
+
+
+class FormatError(DataError):
+    """A file that is not what its name says."""
+
+    code = "D200"
+
+
+class NotFoundError(EverlogError):
+    """Something named that is not there."""
+
+    code = "N100"
+    exit_code = 5
+    http_status = 404
+
+
+class OutputError(EverlogError):
+    """Results that cannot be written."""
+
+    code = "O100"
+    exit_code = 6
+
+
+class UsageError(EverlogError):
+    """A call that cannot be meant so."""
+
+    code = "U100"
+    exit_code = 2
+    http_status = 400
+
+
+class LimitError(EverlogError):
+    """Work stopped by a limit; nothing was changed."""
+
+    code = "L100"
+    exit_code = 7
+    http_status = 413
+
+
+class RoundLimitError(LimitError):
+    """A fixpoint took too many rounds."""
+
+    code = "L101"
+
+
+class FactLimitError(LimitError):
+    """More facts than allowed."""
+
+    code = "L102"
+
+
+class TimeLimitError(LimitError):
+    """More time than allowed."""
+
+    code = "L103"
+    http_status = 408
+
+
+class MemoryLimitError(LimitError):
+    """More memory than allowed."""
+
+    code = "L104"

@@ -1,0 +1,1 @@
+"""What functions, operators and aggregates do to terms."""

@@ -1,0 +1,1 @@
+"""What data is: terms, relations, changes."""

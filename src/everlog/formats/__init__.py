@@ -1,0 +1,1 @@
+"""Text and columns to facts and back: one file per format."""

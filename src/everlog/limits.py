@@ -1,0 +1,74 @@
+"""When does work stop that would not end, or would not fit?
+
+Limits are settings with defaults that let honest work through and stop runaway recursion (value invention through BIND
+may have no fixpoint). Passing one raises a typed error; the update rolls back to the version before it.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from dataclasses import dataclass
+
+from everlog.errors import FactLimitError, MemoryLimitError, RoundLimitError, TimeLimitError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on one update. None means no bound."""
+
+    rounds: int | None = 1_000_000  # a chain of a million steps is data; more is almost surely invention
+    facts: int | None = 1_000_000_000
+    seconds: float | None = None
+    memory: int | None = None  # bytes of the whole process; None: nine tenths of the machine's
+
+    def watch(self) -> Watch:
+        return Watch(self)
+
+
+class Watch:
+    """The limits of one run, with its clock started."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._memory = limits.memory if limits.memory is not None else int(_physical_memory() * 0.9)
+        self._started = time.monotonic()
+
+    def check(self, *, rounds: int, facts: int) -> None:
+        """Raise if a limit is passed; cheap enough for every round."""
+        limits = self.limits
+        if limits.rounds is not None and rounds > limits.rounds:
+            raise RoundLimitError(
+                f"stopped after {limits.rounds:,} rounds of one component",
+                hint="a rule may invent values without end (BIND in recursion); bound it with FILTER, or raise the limit",
+            )
+        if limits.facts is not None and facts > limits.facts:
+            raise FactLimitError(
+                f"stopped at {facts:,} facts; the limit is {limits.facts:,}",
+                hint="a rule may derive more than was meant (a product of relations?); raise the limit if it is meant",
+            )
+        if limits.seconds is not None and time.monotonic() - self._started > limits.seconds:
+            raise TimeLimitError(f"stopped after {limits.seconds:g} s", hint="raise the limit on seconds, or derive less")
+        if resident_memory() > self._memory:
+            raise MemoryLimitError(
+                f"stopped at {self._memory / 2**30:.2f} GiB of memory", hint="raise the limit on memory, or derive less"
+            )
+
+
+def resident_memory() -> int:
+    """Bytes of memory that the process holds now (its peak, where the system does not say)."""
+    try:
+        with open("/proc/self/statm", "rb") as statm:
+            return int(statm.read().split()[1]) * _PAGE
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _physical_memory() -> int:
+    return _PAGE * os.sysconf("SC_PHYS_PAGES")
+
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,1 @@
+"""The algorithms, one per file, over labelled fact sets; they know no engine."""

@@ -1,0 +1,83 @@
+"""How is everything derived that follows from the facts?
+
+Component by component in topological order (DESIGN 2.2), so that what a rule negates or aggregates is complete before
+the rule is evaluated. Within a component, semi-naively: every rule once over what is there, then the delta variants of
+its recursive rules until no fact is new. This is Xu and Curé's Algorithm 1 (ZodiacEdge, section 4.3).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+from everlog.engines.interface import Engine, Phase, PhaseReport, Shape
+from everlog.limits import Watch
+from everlog.maintenance.fixpoint import run_phase
+from everlog.plans.delta_variants import delta_variants, full_variant
+from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, flatten_rules, rule_reads
+from everlog.rules.components import Component, maintenance_components
+from everlog.rules.syntax import Rule
+
+Progress = Callable[[int, int, PhaseReport], None]  # components done, components in all, what the last one took
+
+
+def evaluation_components(rules: Iterable[Rule]) -> list[Component[EvaluatedRule]]:
+    """The components of named rules, flattened, in the order of evaluation."""
+    return maintenance_components(flatten_rules(rules), rule_reads)
+
+
+def shapes(components: Sequence[Component[EvaluatedRule]]) -> list[Shape]:
+    """Every relation that the rules mention."""
+    found: dict[str, Shape] = {}
+    for component in components:
+        for rule in component.rules:
+            bag = isinstance(rule, FlatRule) and rule.bag
+            for head in rule.heads:
+                found[head.relation] = Shape(head.relation, len(head.args), bag)
+    for component in components:
+        for rule in component.rules:
+            for atom, _ in rule_reads(rule):
+                found.setdefault(atom.relation, Shape(atom.relation, len(atom.args)))
+    return list(found.values())
+
+
+def component_phase(component: Component[EvaluatedRule]) -> Phase:
+    """Materialising a component, as data."""
+    flat = [rule for rule in component.rules if isinstance(rule, FlatRule)]
+    heads = [head for rule in flat for head in rule.heads]
+    return Phase(
+        name=", ".join(dict.fromkeys(rule.name for rule in component.rules)),
+        first=tuple(full_variant(rule) for rule in flat),
+        loop=tuple(variant for rule in flat for variant in delta_variants(rule, heads)) if component.recursive else (),
+        relations=component.relations(),
+    )
+
+
+def materialise(
+    engine: Engine,
+    components: Sequence[Component[EvaluatedRule]],
+    watch: Watch,
+    progress: Progress | None = None,
+) -> list[PhaseReport]:
+    """Derive everything that the rules say from the facts that the engine holds; one report per component."""
+    for shape in shapes(components):
+        engine.declare(shape)
+    reports = []
+    for done, component in enumerate(components, start=1):
+        report = materialise_component(engine, component, watch)
+        reports.append(report)
+        if progress is not None:
+            progress(done, len(components), report)
+    return reports
+
+
+def materialise_component(engine: Engine, component: Component[EvaluatedRule], watch: Watch) -> PhaseReport:
+    """Derive what one component adds, what it reads being complete."""
+    only = component.rules[0]
+    if isinstance(only, GroupRule):
+        assert len(component.rules) == 1, "an auxiliary relation is defined by one rule"
+        started = time.perf_counter()
+        gained = engine.group(only)
+        seconds = time.perf_counter() - started
+        return PhaseReport(only.name, 1, gained, {only.head.relation: gained}, seconds)
+    return run_phase(engine, component_phase(component), watch)

@@ -1,0 +1,1 @@
+"""One rule as a sequence of operators."""

@@ -1,0 +1,65 @@
+"""What are the steps of evaluating a rule?
+
+A plan is a sequence of steps over bindings of variables. It starts with one empty binding; each step turns bindings into
+more, fewer or longer ones; `Conclude` at the end gives facts. Plans are plain data that engines interpret.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from everlog.plans.delta_variants import Variant
+from everlog.plans.labels import Label
+from everlog.rules.syntax import Argument, Atom, Expression
+
+
+@dataclass(frozen=True)
+class Read:
+    """Extend each binding by the facts of a labelled set that match it."""
+
+    atom: Atom
+    label: Label
+    key: tuple[tuple[int, Argument], ...]  # columns whose value is known: a constant or a variable bound before
+    binds: tuple[tuple[int, str], ...]  # columns that bind a variable
+    same: tuple[tuple[int, int], ...]  # pairs of columns that must be equal: a variable new here, used twice
+
+
+@dataclass(frozen=True)
+class Without:
+    """Keep bindings for which the fact is not there."""
+
+    atom: Atom
+
+
+@dataclass(frozen=True)
+class Compute:
+    """Bind a variable to a value; where there is none the binding goes, or stays UNBOUND if `attempt`."""
+
+    expression: Expression
+    variable: str
+    attempt: bool = False
+
+
+@dataclass(frozen=True)
+class Select:
+    """Keep bindings for which the expression is true."""
+
+    expression: Expression
+
+
+@dataclass(frozen=True)
+class Conclude:
+    """One fact per binding."""
+
+    head: Atom
+
+
+Step = Read | Without | Compute | Select | Conclude
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The steps of one variant of a rule, in order."""
+
+    variant: Variant
+    steps: tuple[Step, ...]

@@ -1,0 +1,1 @@
+"""What a program is, and what can be read off it without running it."""

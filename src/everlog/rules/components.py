@@ -1,0 +1,87 @@
+"""In which groups and in which order are rules evaluated?
+
+Two groupings of the same rules:
+
+*Hyper-nodes* are the strongly connected components of the rule dependency graph, as Xu and Curé draw them
+(ZodiacEdge, section 4.2). Pictures and reports show them: RS2 has 14.
+
+*Maintenance components* also keep together all rules whose heads unify, because one component alone must own a fact's
+weight, rank and explicit bit (DESIGN 2.2): RS2's r1, r2 and r3 all define p11 and are one component. Where tying heads
+together would put a negative dependency inside a component, its rules fall back to their hyper-nodes: order comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from everlog.rules.dependencies import Dependency, HeadIndex, R, dependencies_between, strongly_connected
+from everlog.rules.syntax import Atom
+
+Reads = Callable[[R], Iterable[tuple[Atom, bool]]]
+
+
+@dataclass(frozen=True)
+class Component(Generic[R]):
+    """Rules that are evaluated together, and where they stand in the order."""
+
+    number: int
+    rules: tuple[R, ...]
+    recursive: bool
+    stratum: int  # how many negative dependencies lie on the longest way to here
+
+    def relations(self) -> tuple[str, ...]:
+        """The relations that its rules define, in order of first mention."""
+        return tuple(dict.fromkeys(head.relation for rule in self.rules for head in rule.heads))
+
+
+def hyper_nodes(rules: Sequence[R], reads: Reads[R]) -> list[Component[R]]:
+    """The paper's components of rules, in topological order."""
+    found = dependencies_between(rules, reads)
+    return _components(rules, found, strongly_connected(len(rules), ((d.source, d.target) for d in found)))
+
+
+def maintenance_components(rules: Sequence[R], reads: Reads[R]) -> list[Component[R]]:
+    """Components that own their facts, in topological order."""
+    found = dependencies_between(rules, reads)
+    edges = [(dependency.source, dependency.target) for dependency in found]
+    heads = HeadIndex(rules)
+    ties: list[tuple[int, int]] = []
+    for index, rule in enumerate(rules):
+        for head in rule.heads:
+            ties.extend((index, other) for other in heads.feeding(head) if other != index)
+    while True:
+        groups = strongly_connected(len(rules), [*edges, *ties])
+        broken = _with_negation_inside(groups, found)
+        if not broken:
+            return _components(rules, found, groups)
+        # Stratified by its hyper-nodes, not by its relations: let go of the ties that do the harm.
+        ties = [(a, b) for a, b in ties if a not in broken or b not in broken]
+
+
+def _with_negation_inside(groups: Sequence[Sequence[int]], found: Iterable[Dependency]) -> set[int]:
+    group_of = {member: number for number, group in enumerate(groups) for member in group}
+    bad = {group_of[d.source] for d in found if d.negative and group_of[d.source] == group_of[d.target]}
+    return {member for number in bad for member in groups[number] if len(groups[number]) > 1}
+
+
+def _components(
+    rules: Sequence[R], found: Iterable[Dependency], groups: Sequence[Sequence[int]]
+) -> list[Component[R]]:
+    group_of = {member: number for number, group in enumerate(groups) for member in group}
+    recursive: set[int] = set()
+    incoming: list[list[tuple[int, bool]]] = [[] for _ in groups]
+    for dependency in found:
+        source, target = group_of[dependency.source], group_of[dependency.target]
+        if source == target:
+            recursive.add(source)
+        else:
+            incoming[target].append((source, dependency.negative))
+    strata: list[int] = []
+    for number in range(len(groups)):
+        strata.append(max((strata[source] + negative for source, negative in incoming[number]), default=0))
+    return [
+        Component(number, tuple(rules[index] for index in group), number in recursive, strata[number])
+        for number, group in enumerate(groups)
+    ]

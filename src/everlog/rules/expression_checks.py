@@ -1,0 +1,171 @@
+"""Are functions there, with as many arguments as they take, and can constants work where they stand?
+
+The functions themselves are in everlog.expressions; only their names and numbers of arguments matter here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Protocol
+
+from everlog.facts.terms import IRI, BlankNode, Term
+from everlog.rules.diagnostics import Diagnostic
+from everlog.rules.printer import print_term
+from everlog.rules.syntax import (
+    AGGREGATES,
+    QUAD,
+    TRIPLE,
+    Aggregate,
+    Atom,
+    Bind,
+    Call,
+    Constant,
+    Expression,
+    Filter,
+    Literal,
+    Negation,
+    Program,
+)
+
+# These give another value each time; derived facts must not depend on when or how often they were derived.
+CHANCE = frozenset(("rand", "uuid", "struuid", "now", "bnode"))
+_ARITHMETIC = frozenset(("+", "-", "*", "/", "neg"))
+
+
+class Function(Protocol):
+    """What is asked of an entry of the function table."""
+
+    @property
+    def least_args(self) -> int: ...
+
+    @property
+    def most_args(self) -> int | None: ...
+
+
+def check_expressions(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
+    """Every call in the rules."""
+    functions = known_functions()
+    for rule in program.rules:
+        yield from _literals(rule.body, functions)
+
+
+def known_functions() -> Mapping[str, Function]:
+    from everlog.expressions.functions import FUNCTIONS
+
+    return FUNCTIONS
+
+
+def _literals(body: Sequence[Literal], functions: Mapping[str, Function]) -> Iterator[Diagnostic]:
+    for literal in body:
+        match literal:
+            case Filter() | Bind():
+                yield from _expression(literal.expression, functions)
+            case Negation():
+                yield from _literals(literal.body, functions)
+            case Aggregate():
+                yield from _literals(literal.body, functions)
+                for binding in literal.bindings:
+                    if binding.argument is None:
+                        continue
+                    yield from _expression(binding.argument, functions)
+                    if binding.function in ("SUM", "AVG", "MEDIAN"):
+                        yield from _needs_number(binding.function, binding.argument)
+            case _:
+                pass
+
+
+def _expression(expression: Expression, functions: Mapping[str, Function]) -> Iterator[Diagnostic]:
+    if not isinstance(expression, Call):
+        return
+    name = expression.function
+    if name in CHANCE:
+        yield Diagnostic(
+            "R218", f"{name.upper()} cannot be used in a rule", expression.span,
+            ("what rules derive depends on the facts alone, not on when or how often they run",),
+            "put the value into a fact",
+        )
+    elif name not in functions:
+        yield _unknown(expression, functions)
+    else:
+        yield from _argument_count(expression, functions[name])
+    if name in _ARITHMETIC:
+        for arg in expression.args:
+            yield from _needs_number(f"`{'-' if name == 'neg' else name}`", arg)
+    for arg in expression.args:
+        yield from _expression(arg, functions)
+
+
+def _unknown(call: Call, functions: Mapping[str, Function]) -> Diagnostic:
+    name = call.function
+    if name.upper() in (*AGGREGATES, "MED"):
+        hint = f"AGGREGATE(… ON ?x BIND {name.upper()}(?y) AS ?n) computes it over a group"
+    else:
+        close = get_close_matches(name, functions, n=1, cutoff=0.7)
+        hint = f"did you mean {close[0]}?" if close else "a relation cannot stand in an expression; see the functions"
+    return Diagnostic("R214", f"there is no function {name}", call.span, (), hint)
+
+
+def _argument_count(call: Call, function: Function) -> Iterator[Diagnostic]:
+    least, most, found = function.least_args, function.most_args, len(call.args)
+    if found >= least and (most is None or found <= most):
+        return
+    if most is None:
+        takes = f"at least {least}"
+    elif least == most:
+        takes = str(least)
+    else:
+        takes = f"{least} to {most}"
+    plural = "" if takes == "1" else "s"
+    yield Diagnostic("R215", f"{call.function} takes {takes} argument{plural}, not {found}", call.span)
+
+
+def _needs_number(what: str, expression: Expression) -> Iterator[Diagnostic]:
+    if not isinstance(expression, Constant) or not isinstance(expression.term, str | bool | IRI | BlankNode):
+        return
+    shown = print_term(expression.term, bare=False)
+    hint = f"a variable begins with ? or a capital: ?{expression.term}" if _is_word(expression) else None
+    yield Diagnostic("R216", f"{what} needs a number, and {shown} is none", expression.span, (), hint)
+
+
+def _is_word(constant: Constant) -> bool:
+    """Whether a string was written without quotes."""
+    span = constant.span
+    return span is not None and isinstance(constant.term, str) and span.source.text[span.start].isalpha()
+
+
+def check_triples(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
+    """The subject of a triple is no literal, and its predicate is an IRI."""
+    for fact in program.facts:
+        yield from _triple(fact)
+    for rule in program.rules:
+        for head in rule.heads:
+            yield from _triple(head)
+        yield from _triples(rule.body)
+
+
+def _triples(body: Sequence[Literal]) -> Iterator[Diagnostic]:
+    for literal in body:
+        if isinstance(literal, Atom):
+            yield from _triple(literal)
+        elif isinstance(literal, Negation | Aggregate):
+            yield from _triples(literal.body)
+
+
+def _triple(atom: Atom) -> Iterator[Diagnostic]:
+    if atom.relation not in (TRIPLE, QUAD) or len(atom.args) != (3 if atom.relation == TRIPLE else 4):
+        return
+    subject, predicate = atom.args[:2]
+    if isinstance(predicate, Constant) and not isinstance(predicate.term, IRI):
+        yield _misplaced("predicate", "an IRI", predicate, atom)
+    if isinstance(subject, Constant) and not isinstance(subject.term, IRI | BlankNode):
+        yield _misplaced("subject", "an IRI or a blank node", subject, atom)
+
+
+def _misplaced(place: str, wanted: str, constant: Constant, atom: Atom) -> Diagnostic:
+    term: Term = constant.term
+    hint = f"write :{term} or <{term}> for an IRI" if isinstance(term, str) and term.isidentifier() else None
+    shown = print_term(term, bare=False)
+    message = f"the {place} of a triple is {wanted}, and {shown} is neither" if " or " in wanted else None
+    message = message or f"the {place} of a triple is {wanted}, and {shown} is not"
+    return Diagnostic("R217", message, constant.span or atom.span, (), hint)

@@ -1,0 +1,197 @@
+"""What does a rule text say? The tree of syntax.py, or every problem in reading the text.
+
+The text is cut into statements (statements.py); each is parsed alone by the grammar in grammar.lark and built into
+rules, facts and directives (tree_builder.py), so a mistake in one does not hide those in the next. Plain ground facts
+take a short way around the grammar. The grammar is loaded on the first parse that needs it.
+
+>>> parse_program("path(?x, ?y) :- edge(?x, ?y).  edge(a, b).").facts
+(Atom(relation='edge', args=(Constant(term='a'), Constant(term='b'))),)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from everlog.errors import NotFoundError, ProgramError
+from everlog.rules.diagnostics import Diagnostic, Source, Span
+from everlog.rules.statements import MAX_DEPTH, Statement, Token, next_statement, skip_space
+from everlog.rules.syntax import Atom, Export, Import, Literal, Program, Rule
+from everlog.rules.term_reader import TermReader
+
+MAX_PROBLEMS = 100  # a file that is no rule file at all should not print a novel
+
+
+def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None) -> Program:
+    """Read a rule text.
+
+    Args:
+        text: rules, facts and directives.
+        name: what the text is called in error messages.
+        prefixes: prefixes declared before the text begins, beside rdf, rdfs, owl and xsd.
+
+    Raises:
+        ProgramError: the text cannot be read; all of its problems are in `diagnostics`.
+    """
+    source = Source(name, text)
+    terms = TermReader(prefixes)
+    rules: list[Rule] = []
+    facts: list[Atom] = []
+    imports: list[Import] = []
+    exports: list[Export] = []
+    problems: list[Diagnostic] = []
+    position = 0
+    while (position := skip_space(text, position)) < len(text):
+        plain = terms.plain_fact(source, position)
+        if plain is not None:
+            facts.append(plain[0])
+            position = plain[1]
+            continue
+        statement = next_statement(source, position)
+        position = statement.end
+        for built in _read(statement, terms, "statement", problems):
+            match built:
+                case Rule(body=()):
+                    facts.extend(built.heads)
+                case Rule():
+                    rules.append(built)
+                case Import():
+                    imports.append(built)
+                case Export():
+                    exports.append(built)
+                case _:
+                    pass
+        if len(problems) > MAX_PROBLEMS:
+            last = Diagnostic("R100", f"more than {MAX_PROBLEMS} problems; the rest of the text is not read")
+            raise ProgramError([*problems[:MAX_PROBLEMS], last])
+    if problems:
+        raise ProgramError(problems)
+    return Program(tuple(rules), tuple(facts), terms.declared, tuple(imports), tuple(exports))
+
+
+def parse_body(text: str, name: str = "<query>", prefixes: Mapping[str, str] | None = None) -> tuple[Literal, ...]:
+    """Read a Datalog query: literals separated by commas, with or without a final dot.
+
+    >>> parse_body("path(a, ?y), ?y != b")[0]
+    Atom(relation='path', args=(Constant(term='a'), Variable(name='y')))
+    """
+    source = Source(name, text)
+    problems: list[Diagnostic] = []
+    position = skip_space(text, 0)
+    statement = next_statement(source, position)
+    statement.needs_dot = False
+    if not statement.tokens and not statement.problems:
+        problems.append(Diagnostic("R104", "the query is empty", help="ask for an atom, such as path(a, ?y)"))
+    rest = skip_space(text, statement.end)
+    if rest < len(text) and not statement.problems:
+        span = Span(source, rest, len(text))
+        problems.append(Diagnostic("R104", "a query is one list of literals", span, help="end it at its first dot"))
+    literals: tuple[Literal, ...] = ()
+    if not problems:
+        for built in _read(statement, TermReader(prefixes), "query", problems):
+            literals = built
+    if problems:
+        raise ProgramError(problems)
+    return literals
+
+
+def read_program(path: str | Path) -> Program:
+    """Read a rule file.
+
+    Raises:
+        NotFoundError: there is no such file.
+        ProgramError: the file cannot be read as rules, or is not UTF-8.
+    """
+    file = Path(path)
+    try:
+        data = file.read_bytes()
+    except FileNotFoundError:
+        raise NotFoundError(f"there is no rule file {file}", hint="check the path") from None
+    except OSError as error:
+        raise NotFoundError(f"the rule file {file} cannot be read: {error.strerror}") from None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        # Offsets in `error` are into what was decoded, which lacks the three bytes of a byte order mark.
+        start = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
+        line = data.count(b"\n", 0, start) + 1
+        before = data[data.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
+        source = Source(str(file), "\n" * (line - 1) + before + "\N{REPLACEMENT CHARACTER}")
+        place = len(source.text) - 1
+        problem = Diagnostic(
+            "R113", f"byte 0x{data[start]:02x} in line {line} (byte {start} of the file) is not UTF-8",
+            Span(source, place, place + 1), help="save the file as UTF-8",
+        )
+        raise ProgramError([problem]) from None
+    return parse_program(text, str(file))
+
+
+def _read(statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]) -> Iterator[Any]:
+    """What a statement says, in pieces when a dot was missing inside it."""
+    while True:
+        if statement.problems:
+            problems.extend(statement.problems)
+            return
+        if not statement.tokens:
+            if start == "statement" and statement.dot is not None:
+                span = Span(statement.source, statement.dot, statement.dot + 1)
+                problems.append(Diagnostic("R104", "a dot that ends nothing", span, help="remove it"))
+            return
+        built, rest = _parse(statement, terms, start, problems)
+        yield built
+        if rest is None:
+            return
+        statement = rest
+
+
+def _parse(
+    statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]
+) -> tuple[Any, Statement | None]:
+    from lark.exceptions import UnexpectedToken
+
+    from everlog.rules.syntax_errors import explain, missing_dot
+    from everlog.rules.tree_builder import Broken, TreeBuilder, too_deep
+
+    try:
+        tree = _grammar().parse(statement.tokens, start=start)
+    except UnexpectedToken as error:
+        place = None if error.token.type == "$END" else error.token.start_pos
+        index = next((i for i, token in enumerate(statement.tokens) if token.start == place), None)
+        problem, rest = explain(statement, index, error.accepts or error.expected)
+        problems.append(problem)
+        return Broken(), rest
+    if statement.needs_dot and statement.dot is None:
+        problems.append(missing_dot(statement, len(statement.tokens) - 1))
+    names = (token.text.lstrip("?$") for token in statement.tokens if token.kind == "VARIABLE")
+    builder = TreeBuilder(statement.source, terms, names)
+    built = builder.build(tree)
+    if not builder.problems and len(statement.tokens) > MAX_DEPTH:
+        literals = built.body if isinstance(built, Rule) else built if isinstance(built, tuple) else ()
+        if (deep := too_deep(literals)) is not None:
+            builder.report(
+                "R106", f"the expression has more than {MAX_DEPTH} operators above each other", deep,
+                help="compute parts of it in rules of their own, or with BIND",
+            )
+    problems.extend(builder.problems)
+    return (Broken() if builder.problems else built), None
+
+
+@cache
+def _grammar() -> Any:
+    """The LALR parser, fed with our own tokens."""
+    from lark import Lark
+    from lark.lexer import Lexer
+    from lark.lexer import Token as LarkToken
+
+    class Tokens(Lexer):
+        def __init__(self, lexer_conf: Any) -> None:
+            pass
+
+        def lex(self, tokens: list[Token]) -> Iterator[LarkToken]:  # type: ignore[override]
+            for kind, text, start, end in tokens:
+                yield LarkToken(kind, text, start_pos=start, end_pos=end)
+
+    grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
+    return Lark(grammar, parser="lalr", lexer=Tokens, start=["statement", "query"], keep_all_tokens=True)

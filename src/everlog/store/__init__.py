@@ -1,0 +1,1 @@
+"""What a user holds: a knowledge base to update and ask."""

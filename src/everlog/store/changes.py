@@ -1,0 +1,80 @@
+"""What did an update change?
+
+A change is a weighted set of facts with a version: gained facts count +1, lost ones -1. An update returns it, and later
+the log stores it and subscribers receive it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from everlog.engines.interface import PhaseReport
+from everlog.facts.terms import Term
+from everlog.store.rows import Rows
+
+
+@dataclass
+class Report:
+    """What the update took, component by component, and what of it had no effect."""
+
+    phases: list[PhaseReport] = field(default_factory=list)
+    strategy: str = "rematerialise"
+    inserted: int = 0  # explicit facts that were not explicit before
+    deleted: int = 0
+    already_there: int = 0  # inserts without effect
+    not_there: int = 0  # deletes without effect
+    seconds: float = 0.0
+
+    @property
+    def rule_applications(self) -> int:
+        return sum(phase.rule_applications for phase in self.phases)
+
+    @property
+    def rounds(self) -> int:
+        return sum(phase.rounds for phase in self.phases)
+
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "strategy": self.strategy,
+            "inserted": self.inserted,
+            "deleted": self.deleted,
+            "already_there": self.already_there,
+            "not_there": self.not_there,
+            "rule_applications": self.rule_applications,
+            "rounds": self.rounds,
+            "seconds": round(self.seconds, 6),
+            "components": [phase.as_data() for phase in self.phases],
+        }
+
+
+class Change:
+    """Facts gained and lost between two versions."""
+
+    def __init__(self, version: int, gained: Mapping[str, Rows], lost: Mapping[str, Rows], report: Report) -> None:
+        self.version = version
+        self.report = report
+        self._gained, self._lost = dict(gained), dict(lost)
+
+    def gained(self, relation: str) -> list[tuple[Term, ...]]:
+        """Facts of a relation that were not there before, in order."""
+        rows = self._gained.get(relation)
+        return rows.sorted() if rows is not None else []
+
+    def lost(self, relation: str) -> list[tuple[Term, ...]]:
+        """Facts of a relation that are no longer there, in order."""
+        rows = self._lost.get(relation)
+        return rows.sorted() if rows is not None else []
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """How many facts each changed relation gained and lost."""
+        names = dict.fromkeys((*self._gained, *self._lost))
+        return {name: (len(self._gained.get(name, ())), len(self._lost.get(name, ()))) for name in names}
+
+    def __bool__(self) -> bool:
+        return bool(self._gained or self._lost)
+
+    def __repr__(self) -> str:
+        parts = [f"{name} +{gained:,} -{lost:,}" for name, (gained, lost) in self.counts().items()]
+        return f"<Change to version {self.version}: {', '.join(parts) or 'nothing'}>"

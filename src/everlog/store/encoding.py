@@ -1,0 +1,108 @@
+"""How do a caller's facts become columns of ids?
+
+A caller may give rows of terms, Arrow tables, or blocks as file readers make them. All become one batch per relation,
+with every fact checked against the relation's arity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from everlog.dictionary.dictionary import Dictionary, Ids
+from everlog.errors import DataError
+from everlog.facts.blocks import FactBlock
+from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Row = tuple[Any, ...]
+FactsArgument = Mapping[str, "Iterable[Any] | pa.Table"] | Iterable[FactBlock]
+
+
+class Batch:
+    """Facts of one relation on their way in, column by column."""
+
+    def __init__(self, relation: str, arity: int) -> None:
+        self.relation, self.arity, self.rows = relation, arity, 0
+        self._parts: list[list[Ids]] = []
+
+    def add(self, columns: list[Ids], rows: int) -> None:
+        self._parts.append(columns)
+        self.rows += rows
+
+    def columns(self) -> list[Ids]:
+        if len(self._parts) == 1:
+            return self._parts[0]
+        return [np.concatenate([part[column] for part in self._parts]) for column in range(self.arity)]
+
+
+class FactEncoder:
+    """Batches by relation, in the order of first mention."""
+
+    def __init__(self, dictionary: Dictionary, arities: Mapping[str, int]) -> None:
+        self._dictionary = dictionary
+        self._arities = {TRIPLE: 3, QUAD: 4, **arities}
+        self.batches: dict[str, Batch] = {}
+
+    def add(self, facts: FactsArgument) -> None:
+        if isinstance(facts, Mapping):
+            for relation, rows in facts.items():
+                self._add_any(relation, rows)
+        else:
+            for block in facts:
+                self._add_block(block)
+
+    def add_atoms(self, atoms: Iterable[Atom]) -> None:
+        """Ground atoms of a program."""
+        by_relation: dict[str, list[Row]] = {}
+        for atom in atoms:
+            row = tuple(arg.term for arg in atom.args if isinstance(arg, Constant))
+            by_relation.setdefault(atom.relation, []).append(row)
+        self.add(by_relation)
+
+    def _add_any(self, relation: str, rows: Any) -> None:
+        if isinstance(rows, FactBlock):
+            self._add_block(rows)
+        elif hasattr(rows, "combine_chunks") and hasattr(rows, "column_names"):  # a pyarrow Table, unimported
+            table = rows.combine_chunks()
+            arrays = tuple(column.combine_chunks() for column in table.columns)
+            self._add_block(FactBlock(relation, arrays))
+        else:
+            self._add_rows(relation, rows)
+
+    def _add_block(self, block: FactBlock) -> None:
+        from everlog.dictionary.columns import encode_block
+
+        self._batch(block.relation, block.arity).add(list(encode_block(self._dictionary, block)), len(block))
+
+    def _add_rows(self, relation: str, rows: Iterable[Any]) -> None:
+        listed = [row if isinstance(row, tuple) else tuple(row) if isinstance(row, list) else (row,) for row in rows]
+        if not listed:
+            return
+        arity = self._arities.get(relation, len(listed[0]))
+        for number, row in enumerate(listed, start=1):
+            if len(row) != arity:
+                raise self._arity_error(relation, arity, len(row), f"row {number}: {row!r}: ")
+        encode = self._dictionary.encode
+        try:
+            columns = [np.fromiter((encode(row[c]) for row in listed), np.int32, len(listed)) for c in range(arity)]
+        except (TypeError, ValueError) as error:
+            raise DataError(f"facts of {relation}: {error}") from error
+        self._batch(relation, arity).add(columns, len(listed))
+
+    def _batch(self, relation: str, arity: int) -> Batch:
+        known = self._arities.setdefault(relation, arity)
+        if known != arity:
+            raise self._arity_error(relation, known, arity)
+        return self.batches.setdefault(relation, Batch(relation, arity))
+
+    @staticmethod
+    def _arity_error(relation: str, known: int, found: int, where: str = "") -> DataError:
+        return DataError(
+            f"{where}{relation} has {known} argument{'' if known == 1 else 's'}, but here are {found}",
+            hint=f"give {known} value{'' if known == 1 else 's'} per fact, or use another relation name",
+        )

@@ -1,0 +1,145 @@
+"""Which files does a program read and write?
+
+A program is a file of rules. Its `@import` lines name data files, found beside the program; its `@export` lines name
+relations to write, with or without a file. A command adds files of its own, each a `Source` like those of `@import`.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from everlog.errors import FormatError, OutputError, UsageError
+from everlog.facts.blocks import FactBlock
+from everlog.formats.compression import check_readable, split_name
+from everlog.formats.reading import read_facts
+from everlog.formats.writing import write_facts
+from everlog.rules import parser
+from everlog.rules.syntax import Program
+from everlog.store.store import KnowledgeBase
+
+_ASSIGNED = re.compile(r"(?P<relation>[^=(]+?)\s*(?:\((?P<types>[^)]*)\))?=(?P<path>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A data file, and into which relation its rows go; None leaves that to the file's name, or to RDF."""
+
+    path: Path
+    relation: str | None = None
+    types: tuple[str, ...] | None = None
+    header: bool = False
+
+
+def read_program(path: str) -> Program:
+    """The program in a file; `-` is standard input."""
+    if path != "-":
+        check_readable(Path(path))
+        return parser.read_program(path)
+    data = sys.stdin.buffer.read()
+    try:
+        return parser.parse_program(data.decode("utf-8-sig"), "<stdin>")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError("this is not UTF-8 text", path="<stdin>", line=line) from error
+
+
+def imports(program: Program, folder: Path) -> list[Source]:
+    """The files of `@import`; relative names are looked up in the program's folder."""
+    return [Source(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
+
+
+def named_source(argument: str, *, header: bool = False) -> Source:
+    """A file as a command line names it: `edge.csv`, `edge=links.csv`, `age(string, integer)=people.csv`.
+
+    >>> named_source("age(string, integer)=people.csv").types
+    ('string', 'integer')
+    """
+    found = _ASSIGNED.fullmatch(argument)
+    path, relation, types = Path(argument), None, None
+    if found is not None and not path.exists():
+        path, relation = Path(found["path"]), found["relation"]
+        if found["types"] is not None:
+            types = tuple(name.strip() for name in found["types"].split(","))
+    # Only these have a first line to skip; the other formats among the files keep theirs.
+    return Source(path, relation, types, header and split_name(path)[1] in (".csv", ".tsv"))
+
+
+def assigned_source(argument: str, *, header: bool = False) -> Source:
+    """The same where only `REL=FILE` will do."""
+    source = named_source(argument, header=header)
+    if source.relation is None:
+        raise UsageError(f"--data {argument}: which relation?", hint=f"write --data REL={argument}")
+    return source
+
+
+def read_sources(sources: Sequence[Source], says: Callable[[str], None] = lambda _: None) -> Iterator[FactBlock]:
+    """The facts of all files, file by file. A file that is missing is noticed before the first is read."""
+    for source in sources:
+        check_readable(source.path)
+    for source in sources:
+        says(f"reading {source.path}")
+        yield from read_facts(source.path, relation=source.relation, types=source.types, header=source.header)
+
+
+def defined_relations(program: Program) -> list[str]:
+    """The relations that rules of the program define, in order of first definition."""
+    return list(dict.fromkeys(head.relation for rule in program.rules for head in rule.heads))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A relation and the file that it goes to; the format None is told by the file's name."""
+
+    relation: str
+    path: Path
+    format: str | None = None
+
+
+def targets(program: Program, folder: Path | None, format: str | None) -> list[Target]:
+    """Where results go: what `@export` names, or else every relation the program defines, a file each in the folder.
+
+    Without a folder only exports that name a file are written, relative to the current folder.
+    """
+    wanted: Iterable[tuple[str, str | None]] = [(each.relation, each.path) for each in program.exports]
+    if folder is None:
+        return [Target(relation, Path(path)) for relation, path in wanted if path is not None]
+    found = []
+    for relation, path in wanted or [(relation, None) for relation in defined_relations(program)]:
+        if path is not None:
+            found.append(Target(relation, folder / path))
+        else:
+            found.append(Target(relation, folder / f"{file_name(relation)}.{format or 'csv'}", format or "csv"))
+    return found
+
+
+def file_name(relation: str) -> str:
+    """A relation's name as a file's: an IRI loses what file systems cannot take.
+
+    >>> file_name("path"), file_name("http://ex.org/a#b")
+    ('path', 'http_ex.org_a_b')
+    """
+    return re.sub(r"[^\w.-]+", "_", relation).strip("_") or "relation"
+
+
+def prepare_folder(folder: Path) -> None:
+    """Make the folder for results now: a long run should not end in finding that it cannot be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot make the folder {folder}: {error.strerror}", hint="choose another folder") from error
+
+
+def write_targets(
+    kb: KnowledgeBase, wanted: Sequence[Target], says: Callable[[str], None] = lambda _: None
+) -> list[Path]:
+    """Write each relation to its file; gives the files."""
+    for target in wanted:
+        says(f"writing {target.path}")
+        prepare_folder(target.path.parent)
+        facts = kb.facts(target.relation)
+        write_facts(target.path, target.relation, facts.keys(), format=target.format, rows=len(facts))
+    return [target.path for target in wanted]

@@ -1,0 +1,321 @@
+"""What does a user hold? A knowledge base: facts and rules, updated atomically, with everything derived kept true.
+
+    >>> import everlog
+    >>> kb = everlog.open(engine="reference")
+    >>> _ = kb.add_rules("path(?x, ?y) :- edge(?x, ?y).   path(?x, ?z) :- edge(?x, ?y), path(?y, ?z).")
+    >>> change = kb.insert("edge", [("a", "b"), ("b", "c")])
+    >>> change.gained("path")
+    [('a', 'b'), ('a', 'c'), ('b', 'c')]
+    >>> kb.delete("edge", [("b", "c")]).lost("path")
+    [('a', 'c'), ('b', 'c')]
+    >>> list(kb.query("path(a, ?y)"))
+    [('b',)]
+"""
+
+from __future__ import annotations
+
+import difflib
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from everlog.dictionary.dictionary import Dictionary
+from everlog.engines.interface import Engine, FactColumns, Shape
+from everlog.errors import NotFoundError, ProgramError, UsageError
+from everlog.limits import Limits
+from everlog.maintenance.materialise import Progress, evaluation_components, materialise
+from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
+from everlog.rules.components import Component
+from everlog.rules.names import name_rules
+from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
+from everlog.store.changes import Change, Report
+from everlog.store.encoding import Batch, FactEncoder, FactsArgument
+from everlog.store.engines import make_engine
+from everlog.store.rematerialise import difference, load, load_remaining
+from everlog.store.rows import Rows
+
+
+Components = list[Component[EvaluatedRule]]
+Changed = tuple[dict[str, Rows], dict[str, Rows]]  # gained and lost, by relation
+
+
+@dataclass(frozen=True)
+class RelationInfo:
+    """A relation, as `kb.relations()` lists it."""
+
+    name: str
+    arity: int
+    facts: int
+    explicit: int
+    defined: bool  # some rule concludes it
+
+
+class KnowledgeBase:
+    """Facts, rules, and what follows from them. Made by `everlog.open`."""
+
+    def __init__(self, *, engine: str = "columnar", limits: Limits | None = None) -> None:
+        self.version = 0
+        self.limits = limits or Limits()
+        self._engine_name = engine
+        self._dictionary = Dictionary()
+        self._engine: Engine = make_engine(engine, self._dictionary)
+        self._arities: dict[str, int] = {}
+        self._rules: tuple[Rule, ...] = ()
+        self._prefixes: dict[str, str] = {}
+        self._components = evaluation_components(())
+        self.on_progress: Progress | None = None
+
+    # --- updates ------------------------------------------------------------------------------------------------------
+
+    def add_rules(self, rules: str | Program | Sequence[Rule], *, name: str = "<rules>") -> Change:
+        """Add rules (and the facts that stand among them) and derive what follows."""
+        return self.update(add_rules=rules, name=name)
+
+    def remove_rules(self, names: Sequence[str] | str) -> Change:
+        """Remove rules by name, or by their text."""
+        return self.update(remove_rules=[names] if isinstance(names, str) else names)
+
+    def insert(self, relation: str, rows: Any) -> Change:
+        """Insert explicit facts: rows of terms, or an Arrow table."""
+        return self.update(insert={relation: rows})
+
+    def delete(self, relation: str, rows: Any) -> Change:
+        """Delete explicit facts; what still follows from the rest stays."""
+        return self.update(delete={relation: rows})
+
+    def load(
+        self,
+        path: str | Path,
+        *,
+        relation: str | None = None,
+        types: Sequence[str] | None = None,
+        header: bool = False,
+        graph: str | None = None,
+    ) -> Change:
+        """Insert the facts of a file; the format is known by its name."""
+        from everlog.formats.reading import read_facts
+
+        return self.update(insert=read_facts(path, relation=relation, types=types, header=header, graph=graph))
+
+    def update(
+        self,
+        *,
+        insert: FactsArgument | None = None,
+        delete: FactsArgument | None = None,
+        add_rules: str | Program | Sequence[Rule] | None = None,
+        remove_rules: Sequence[str] = (),
+        name: str = "<rules>",
+    ) -> Change:
+        """Apply one atomic update: facts become (explicit \\ delete) ∪ insert, rules likewise, and all that follows.
+
+        A failed update leaves the version before it.
+        """
+        started = time.perf_counter()
+        program = self._read_rules(add_rules, name)
+        kept = self._without_rules(remove_rules)
+        rules = (*kept, *name_rules(program.rules, taken={rule.name or "" for rule in kept}))
+        if rules != self._rules:
+            self._check(rules, program)
+        inserted, deleted = self._encode(insert, delete, program, rules)
+        report = Report()
+        gained, lost = self._apply(rules, inserted, deleted, report)
+        self._prefixes.update(program.prefixes)
+        self.version += 1
+        report.seconds = time.perf_counter() - started
+        return Change(self.version, gained, lost, report)
+
+    # --- questions ----------------------------------------------------------------------------------------------------
+
+    def facts(self, relation: str) -> Rows:
+        """All facts of a relation, explicit and derived."""
+        if relation not in self._arities:
+            near = difflib.get_close_matches(relation, self._arities, 3)
+            raise NotFoundError(
+                f"there is no relation {relation!r}",
+                hint=f"did you mean {' or '.join(near)}?" if near else "known: " + (", ".join(self._arities) or "none yet"),
+            )
+        return Rows(self._dictionary, _column_names(self._arities[relation]), *self._engine.collect(relation))
+
+    def query(self, text: str) -> Rows:
+        """The answers to a Datalog query, a literal or several: a row of its variables' values for each."""
+        from everlog.rules.parser import parse_body
+
+        if text.lstrip().upper().startswith(("SELECT", "ASK", "CONSTRUCT", "DESCRIBE", "PREFIX", "BASE")):
+            raise UsageError("SPARQL queries are not there yet", hint='ask in Datalog: "path(a, ?y)"')
+        body = parse_body(text, prefixes=self._prefixes)
+        variables = _query_variables(body)
+        answer = Atom("answer~", variables)
+        rule = Rule((answer,), body, name="query")
+        problems = _checks(Program(rules=(rule,)), self._arities)
+        if problems:
+            raise ProgramError(problems)
+        engine, savepoint = self._engine, self._engine.savepoint()
+        try:
+            materialise(engine, evaluation_components((rule,)), self.limits.watch())
+            answers = engine.collect(answer.relation)
+        finally:
+            engine.rollback(savepoint)
+        return Rows(self._dictionary, [variable.name for variable in variables], *answers)
+
+    def relations(self) -> list[RelationInfo]:
+        """Every relation that facts or rules mention."""
+        defined = {head.relation for rule in self._rules for head in rule.heads}
+        return [
+            RelationInfo(name, arity, self._engine.count(name), self._explicit(name), name in defined)
+            for name, arity in self._arities.items()
+        ]
+
+    @property
+    def program(self) -> Program:
+        """The rules as they are now, each with its name."""
+        return Program(rules=self._rules, prefixes=dict(self._prefixes))
+
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _read_rules(self, rules: str | Program | Sequence[Rule] | None, name: str) -> Program:
+        if rules is None:
+            return Program()
+        if isinstance(rules, Program):
+            return rules
+        if isinstance(rules, str):
+            from everlog.rules.parser import parse_program
+
+            return parse_program(rules, name, self._prefixes)
+        return Program(rules=tuple(rules))
+
+    def _without_rules(self, names: Sequence[str]) -> tuple[Rule, ...]:
+        kept = list(self._rules)
+        for wanted in names:
+            found = [rule for rule in kept if rule.name == wanted] or self._same_text(kept, wanted)
+            if not found:
+                known = [rule.name or "" for rule in kept]
+                near = difflib.get_close_matches(wanted, known, 3)
+                raise NotFoundError(
+                    f"there is no rule {wanted!r}",
+                    hint=f"did you mean {' or '.join(near)}?" if near else "known: " + (", ".join(known) or "none"),
+                )
+            kept.remove(found[0])
+        return tuple(kept)
+
+    def _same_text(self, rules: Sequence[Rule], text: str) -> list[Rule]:
+        if ":-" not in text:
+            return []
+        from everlog.rules.parser import parse_program
+
+        wanted = parse_program(text, "<rule>", self._prefixes).rules
+        return [rule for rule in rules if any((r.heads, r.body) == (rule.heads, rule.body) for r in wanted)]
+
+    def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
+        data = {name: arity for name, arity in self._arities.items() if self._explicit(name)}
+        problems = _checks(Program(rules=rules, facts=program.facts, prefixes=program.prefixes), data)
+        if problems:
+            raise ProgramError(problems)
+
+    def _encode(
+        self, insert: FactsArgument | None, delete: FactsArgument | None, program: Program, rules: Sequence[Rule]
+    ) -> tuple[dict[str, Batch], dict[str, Batch]]:
+        arities = dict(self._arities) | {shape.name: shape.arity for shape in _user_shapes(rules)}
+        inserting = FactEncoder(self._dictionary, arities)
+        inserting.add_atoms(program.facts)
+        if insert is not None:
+            inserting.add(insert)
+        deleting = FactEncoder(self._dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
+        if delete is not None:
+            deleting.add(delete)
+        return inserting.batches, deleting.batches
+
+    def _apply(
+        self, rules: tuple[Rule, ...], inserted: dict[str, Batch], deleted: dict[str, Batch], report: Report
+    ) -> Changed:
+        components = evaluation_components(rules) if rules != self._rules else self._components
+        shapes = {shape.name: shape for shape in _user_shapes(rules)}
+        for name, arity in self._arities.items():
+            if name in shapes or self._explicit(name):
+                shapes.setdefault(name, Shape(name, arity))
+        for batch in inserted.values():
+            shapes.setdefault(batch.relation, Shape(batch.relation, batch.arity))
+        if not self._rules and not deleted:
+            changed = self._extend(components, shapes, inserted, report)
+        else:
+            changed = self._rebuild(components, shapes, inserted, deleted, report)
+        # Nothing can fail from here on: the new state replaces the old one whole.
+        self._rules, self._components = rules, components
+        self._arities = {shape.name: shape.arity for shape in shapes.values()}
+        return changed
+
+    def _extend(
+        self, components: Components, shapes: dict[str, Shape], inserted: dict[str, Batch], report: Report
+    ) -> Changed:
+        """Nothing is derived yet and nothing goes: go on from the facts that are there."""
+        engine, savepoint = self._engine, self._engine.savepoint()
+        try:
+            for shape in shapes.values():
+                engine.declare(shape)
+            load(engine, inserted, report)
+            report.phases = materialise(engine, components, self.limits.watch(), self.on_progress)
+        except BaseException:
+            engine.rollback(savepoint)
+            raise
+        gained = {name: self._named(name, shapes, engine.since(savepoint, name)) for name in shapes}
+        return {name: rows for name, rows in gained.items() if len(rows)}, {}
+
+    def _rebuild(
+        self,
+        components: Components,
+        shapes: dict[str, Shape],
+        inserted: dict[str, Batch],
+        deleted: dict[str, Batch],
+        report: Report,
+    ) -> Changed:
+        """Clear and derive again, beside the old state, which stays until the new one is complete."""
+        before, after = self._engine, make_engine(self._engine_name, self._dictionary)
+        for shape in shapes.values():
+            after.declare(shape)
+        load_remaining(before, after, self._arities, deleted, report)
+        load(after, inserted, report)
+        report.phases = materialise(after, components, self.limits.watch(), self.on_progress)
+        arities = dict.fromkeys((*self._arities, *shapes))
+        all_shapes = {name: shapes.get(name) or Shape(name, self._arities[name]) for name in arities}
+        gained = {name: self._named(name, all_shapes, difference(after, before, name)) for name in shapes}
+        lost = {name: self._named(name, all_shapes, difference(before, after, name)) for name in self._arities}
+        self._engine = after
+        return (
+            {name: rows for name, rows in gained.items() if len(rows)},
+            {name: rows for name, rows in lost.items() if len(rows)},
+        )
+
+    def _named(self, relation: str, shapes: dict[str, Shape], facts: FactColumns) -> Rows:
+        return Rows(self._dictionary, _column_names(shapes[relation].arity), *facts)
+
+    def _explicit(self, relation: str) -> int:
+        """How many explicit facts a relation has."""
+        return self._engine.collect(relation, explicit=True).rows
+
+
+def _checks(program: Program, arities: dict[str, int]) -> list[Any]:
+    from everlog.rules.checks import check_program
+
+    return check_program(program, arities)
+
+
+def _user_shapes(rules: Iterable[Rule]) -> list[Shape]:
+    from everlog.maintenance.materialise import shapes
+
+    return [shape for shape in shapes(evaluation_components(rules)) if not is_auxiliary(shape.name)]
+
+
+def _column_names(arity: int) -> list[str]:
+    return [f"c{number}" for number in range(1, arity + 1)]
+
+
+def _query_variables(body: Sequence[Literal]) -> tuple[Variable, ...]:
+    """The variables that a query's answers show, in order of first use; those local to NOT do not count."""
+    shown: dict[str, Variable] = {}
+    for literal in body:
+        if isinstance(literal, Atom | Bind | Aggregate):
+            for variable in literal_variables(literal):
+                if not variable.anonymous:
+                    shown.setdefault(variable.name, Variable(variable.name))
+    return tuple(shown.values())

@@ -1,0 +1,94 @@
+"""Does `everlog plan` print and draw what the rules are?"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.cli.conftest import Everlog
+
+from everlog.rules.layout import layered_layout
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+# Rule set 2 of Xu and Curé, "ZodiacEdge", appendix B; the paper draws it with 14 hyper-nodes.
+RS2 = """
+r1: p11(X, Y) :- p1(X, Y).
+r2: p11(X, Y) :- p11(Y, X).
+r3: p11(X, Y) :- p11(X, Z), p11(Z, Y), COMP(X, !=, Y).
+r4: p12(X, Y) :- p2(X, Y).
+r5: p12(X, Y) :- p12(X, Z), p12(Z, Y), COMP(X, !=, Y).
+r6: p13(X, Y) :- p3(X, Y).
+r7: p14(X, Y) :- p13(X, Y).
+r8: p13(X, Y) :- p14(Y, X).
+r9: p20(X, Y) :- p11(X, Y).
+r10: p20(X, Y) :- p12(X, Y).
+r11: p20(X, Y) :- p13(X, Y).
+r12: p21(X, Y) :- p20(X, Y).
+r13: p22(X, Y) :- p21(X, Y).
+r14: p20(X, Y) :- p22(X, Y).
+r15: p25(X, Z) :- p11(X, Y), p12(Y, Z), not p5(Y, Z).
+r16: p26(X, Z) :- p12(X, Y), p13(Z, Y), not p5(Z, Y).
+r17: p30(X, Z) :- p22(X, Y), p21(Y, Z).
+r18: p31(X, Y) :- p25(X, Y), p26(Y, Z).
+"""
+
+
+def test_plan_names_every_rule(everlog: Everlog, folder: Path) -> None:
+    (folder / "rs2.dl").write_text(RS2)
+    ended = everlog("plan", "rs2.dl")
+    assert ended.code == 0, ended.err
+    assert all(f"r{number}" in ended.out for number in range(1, 19))
+
+
+def test_plan_takes_sizes_from_files(everlog: Everlog, folder: Path) -> None:
+    assert everlog("plan", "path.dl", "edge.csv").code == 0
+
+
+def test_dot(everlog: Everlog, folder: Path) -> None:
+    (folder / "rs2.dl").write_text(RS2)
+    dot = everlog("plan", "rs2.dl", "--dot").out
+    assert dot.startswith("digraph")
+    assert len(re.findall(r"^  c\d+ \[label", dot, re.MULTILINE)) == 14
+    assert len(re.findall(r"->", dot)) == 23
+
+
+def test_svg_has_a_box_for_each_hyper_node(everlog: Everlog, folder: Path) -> None:
+    (folder / "rs3.dl").write_text(RS2.replace("p20(X, Y) :- p12(X, Y).", "p20(X, Y) :- p12(X, Y), not p13(Y, Z)."))
+    assert everlog("plan", "rs3.dl", "--svg", "rs3.svg").code == 0
+    drawing = ElementTree.parse(folder / "rs3.svg").getroot()
+    assert len([box for box in drawing.iter(f"{SVG}rect") if box.get("rx")]) == 14
+    dashed = [path for path in drawing.iter(f"{SVG}path") if path.get("stroke-dasharray")]
+    assert len(dashed) == 2  # r6 and r7/r8 conclude p13, which r10 negates
+
+
+def test_json(everlog: Everlog, folder: Path) -> None:
+    (folder / "rs2.dl").write_text(RS2)
+    data = json.loads(everlog("plan", "rs2.dl", "--json").out)
+    assert [[rule["name"] for rule in each["rules"]] for each in data["components"] if each["recursive"]] == [
+        ["r2", "r3"], ["r5"], ["r7", "r8"], ["r12", "r13", "r14"],
+    ]  # fmt: skip
+
+
+def test_boxes_do_not_overlap() -> None:
+    edges = [(a, b) for a in range(30) for b in range(a + 1, 30) if (a * 7 + b * 3) % 11 == 0]
+    sizes = [(60.0 + 13 * (box % 5), 20.0 + 9 * (box % 3)) for box in range(30)]
+    corners = layered_layout(sizes, edges).corners
+    for one in range(30):
+        for other in range(one):
+            (x, y), (width, height) = corners[one], sizes[one]
+            (u, v), (wide, high) = corners[other], sizes[other]
+            assert x + width <= u + 1e-6 or u + wide <= x + 1e-6 or y + height <= v + 1e-6 or v + high <= y + 1e-6
+    assert all(corners[a][1] < corners[b][1] for a, b in edges)
+
+
+def test_version_and_help_start_quickly() -> None:
+    started = time.perf_counter()
+    shown = subprocess.run([sys.executable, "-m", "everlog.cli.main", "--version"], capture_output=True, text=True)
+    assert shown.stdout.startswith("everlog 0.") and shown.stderr == ""
+    assert time.perf_counter() - started < 1.0

@@ -1,0 +1,70 @@
+"""Do README's examples run, and print what README says?
+
+A ```python or ```sh block is run; where a ```text block follows, that is its output. ```console blocks are for reading.
+Links to files of this repository must lead somewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+
+
+def examples(language: str) -> list[tuple[str, str | None]]:
+    """Code and expected output of each block in a language."""
+    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    return [
+        (code, blocks[index + 1][1] if index + 1 < len(blocks) and blocks[index + 1][0] == "text" else None)
+        for index, (found, code) in enumerate(blocks)
+        if found == language
+    ]
+
+
+def check(command: list[str], expected: str | None, folder: Path) -> None:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    ended = subprocess.run(command, capture_output=True, text=True, cwd=folder, env={**os.environ, "PATH": path})
+    assert ended.returncode == 0, ended.stderr
+    if expected is not None:
+        assert ended.stdout == expected
+
+
+@pytest.mark.parametrize(("code", "expected"), examples("python"))
+def test_python(code: str, expected: str | None, tmp_path: Path) -> None:
+    check([sys.executable, "-c", code], expected, tmp_path)
+
+
+@pytest.mark.parametrize(("code", "expected"), examples("sh"))
+def test_shell(code: str, expected: str | None, tmp_path: Path) -> None:
+    check(["bash", "-euo", "pipefail", "-c", code], expected, tmp_path)
+
+
+def test_there_is_something_to_run() -> None:
+    assert examples("python") and examples("sh")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8"))
+    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    assert not missing
+
+
+def test_the_wind_farm_finds_its_odd_sensors() -> None:
+    from examples.wind_farm.data import ODD, turbine
+
+    ended = subprocess.run(
+        [sys.executable, str(ROOT / "examples/wind_farm/run.py")], capture_output=True, text=True, cwd=ROOT.parent
+    )
+    assert ended.returncode == 0, ended.stderr
+    table = ended.stdout.split("Odd sensors:")[1].split("is repaired")[0]
+    assert {word for word in table.split() if word.startswith("wind")} == {turbine(number) for number in ODD}
+    assert ended.stdout.split("No longer odd:")[1].split() == [turbine(23)]

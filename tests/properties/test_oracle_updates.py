@@ -1,0 +1,34 @@
+"""After every update, is the state what starting over would give, and is the change exactly the difference?
+
+This is the law (section 1 of the design) on random programs: `facts` updates explicit facts only, `rules` adds and
+removes rules too.
+"""
+
+from __future__ import annotations
+
+from hypothesis import given, note
+
+from tests.strategies import Story, fact_stories, rule_stories
+from tests.subjects import EngineSubject, OracleSubject, Update, listing
+
+
+def follow(engine: str, story: Story) -> None:
+    note(story.text)
+    subject, oracle = EngineSubject(engine), OracleSubject()
+    for number, update in enumerate((Update(insert=story.facts, add_rules=story.text), *story.updates)):
+        note(f"update {number}: {update}")
+        gained, lost = subject.update(update)
+        expected_gained, expected_lost = oracle.update(update)
+        assert listing(subject.state()) == listing(oracle.state()), f"state after update {number}"
+        assert listing(gained) == listing(expected_gained), f"gains of update {number}"
+        assert listing(lost) == listing(expected_lost), f"losses of update {number}"
+
+
+@given(story=fact_stories())
+def test_oracle_updates_of_facts(engine: str, story: Story) -> None:
+    follow(engine, story)
+
+
+@given(story=rule_stories())
+def test_oracle_updates_of_rules(engine: str, story: Story) -> None:
+    follow(engine, story)

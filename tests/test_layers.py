@@ -1,0 +1,119 @@
+"""Do imports point one way only?
+
+    facts <- formats, dictionary, expressions, rules      rules <- plans <- engines
+    plans, engines.interface <- maintenance <- store <- cli
+
+`errors` and `limits` may be used by everyone. `maintenance` knows no array library and no engine but the interface; only
+`engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import everlog
+
+ROOT = Path(everlog.__file__).parent
+
+SHARED = {"errors", "limits"}
+
+# Each folder, and what of everlog it may import besides itself and what is shared. A dotted name allows that module alone.
+ALLOWED: dict[str, set[str]] = {
+    "facts": set(),
+    "formats": {"facts"},
+    "dictionary": {"facts"},
+    "expressions": {"facts"},
+    "rules": {"facts", "expressions"},
+    "plans": {"rules", "expressions", "facts", "dictionary"},
+    "engines": {"plans", "rules", "expressions", "facts", "dictionary"},
+    "maintenance": {"plans", "rules", "expressions", "facts", "engines.interface"},
+    "store": {"maintenance", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
+    "cli": {"store", "maintenance", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
+}
+
+# `errors` shows diagnostics to type checkers only; nothing below may do the same without being named here.
+TYPING_ONLY = {("errors", "everlog.rules.diagnostics")}
+
+HEAVY = ("numba", "lark", "pyoxigraph", "pyarrow", "pyspark", "pandas", "polars")
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    parts = list(path.relative_to(ROOT.parent).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything a file imports, also inside functions; a name from a package counts as its own."""
+    package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package.split(".")
+            origin = ".".join(base[: len(base) - node.level + 1]) if node.level else ""
+            full = ".".join(part for part in (origin, node.module) if part)
+            yield from ((node.lineno, f"{full}.{alias.name}") for alias in node.names)
+
+
+def within(name: str, prefix: str) -> bool:
+    return name == prefix or name.startswith(prefix + ".")
+
+
+def broken_arrows(path: Path) -> Iterator[str]:
+    layer, _, _ = module_name(path).removeprefix("everlog").removeprefix(".").partition(".")
+    if layer == "":
+        return  # everlog/__init__.py re-exports from everywhere
+    allowed = ALLOWED.get(layer, set()) | {layer} | SHARED
+    for line, name in imports(path):
+        if not within(name, "everlog") or any(within(name, f"everlog.{prefix}") for prefix in allowed):
+            continue
+        if not any((layer, known) == (where, what) for where, what in TYPING_ONLY for known in [what] if within(name, what)):
+            yield f"{path.relative_to(ROOT.parent)}:{line}: {layer} may not import {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=module_name)
+def test_imports_point_one_way(path: Path) -> None:
+    assert not list(broken_arrows(path))
+
+
+def test_every_folder_has_a_place() -> None:
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    assert folders <= ALLOWED.keys(), "say in ALLOWED what the new folder may import"
+
+
+def users(*libraries: str) -> list[str]:
+    return sorted(
+        module_name(path)
+        for path in modules()
+        if any(within(name, library) for _, name in imports(path) for library in libraries)
+    )
+
+
+def test_maintenance_knows_no_array_library() -> None:
+    known = [name for name in users("numpy", "numba", "pyspark", "pyarrow") if within(name, "everlog.maintenance")]
+    assert not known
+
+
+def test_only_the_columnar_engine_knows_numba() -> None:
+    assert not [name for name in users("numba") if not within(name, "everlog.engines.columnar")]
+
+
+def test_only_the_spark_engine_and_pipeline_know_pyspark() -> None:
+    places = ("everlog.engines.spark", "everlog.pipeline")
+    assert not [name for name in users("pyspark") if not any(within(name, place) for place in places)]
+
+
+def test_import_everlog_loads_nothing_heavy() -> None:
+    program = f"import sys, everlog; print(*[name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []

@@ -66,7 +66,7 @@ def test_limits(everlog: Everlog, folder: Path, limit: tuple[str, str]) -> None:
 
 
 def test_a_reader_that_closes_the_pipe(folder: Path) -> None:
-    (folder / "many.csv").write_text("".join(f"{number}\n" for number in range(200_000)))
+    (folder / "many.csv").write_text("".join(f"{number}\n" for number in range(50_000)))
     (folder / "many.dl").write_text("all(?x) :- many(?x).\n")
     command = [sys.executable, "-m", "everlog.cli.main", "run", "many.dl", "many.csv", "-q", "all(?x)"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder) as process:

@@ -21,7 +21,7 @@ def plan(
     ] = None,
     dot: Annotated[bool, typer.Option("--dot", help="The graph of components in Graphviz's language.")] = False,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw the graph into a file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The graph of components as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The graph of components and the plan as JSON.")] = False,
 ) -> None:
     """Print components, rules, delta variants and join orders, or draw the graph of components."""
     with outcome(as_json=as_json):
@@ -39,7 +39,9 @@ def plan(
 
             print(to_dot(read), end="")
         elif as_json:
-            print_json(_data(read))
+            from everlog.plans.explain import explain_as_data
+
+            print_json({**_data(read), "plan": explain_as_data(read, _counts(read, program, files))})
         elif svg is None:
             from everlog.plans.explain import explain_program
 

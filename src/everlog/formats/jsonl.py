@@ -115,7 +115,7 @@ def _fact(line: bytes, path: str, number: int) -> tuple[str, list[str]]:
     except UnicodeDecodeError as error:
         hint = packed_by_mistake(line) if number == 1 else None
         raise FormatError(f"this is not UTF-8 ({error.reason})", path=path, line=number, hint=hint) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(
             f"this is not JSON ({error}): {text.strip()[:80]}", path=path, line=number, hint=_EXAMPLE
         ) from error
@@ -124,7 +124,7 @@ def _fact(line: bytes, path: str, number: int) -> tuple[str, list[str]]:
     try:
         keys = [key_of_json(value) for value in fact[1:]]
         if "\\u" in text:
-            "".join(keys).encode()  # an escape may name half a surrogate pair, which no text can hold
+            "".join([fact[0], *keys]).encode()  # an escape may name half a surrogate pair, which no text can hold
     except UnicodeEncodeError as error:
         raise DataError("half a surrogate pair is not a character", path=path, line=number) from error
     except ValueError:

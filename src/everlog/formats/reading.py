@@ -13,8 +13,10 @@ The readers and the libraries they need are imported when first used.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from everlog.errors import UsageError
 from everlog.facts.blocks import FactBlock
@@ -75,16 +77,23 @@ def read_facts(
     if name == "jsonl":
         from everlog.formats.jsonl import read_jsonl
 
-        return read_jsonl(open_bytes(path), path=str(path))
+        return _streamed(path, functools.partial(read_jsonl, path=str(path)))
     if name in ("parquet", "arrow"):
         from everlog.formats.parquet import read_parquet
 
         return read_parquet(path, stem, format=name)
     from everlog.formats.rdf import read_rdf
 
-    return read_rdf(
-        open_bytes(path), name, path=str(path), graph=graph, base=base or path.absolute().as_uri(), scope=scope
+    base = base or path.absolute().as_uri()
+    return _streamed(
+        path, functools.partial(read_rdf, format=name, path=str(path), graph=graph, base=base, scope=scope)
     )
+
+
+def _streamed(path: Path, read: Callable[[BinaryIO], Iterator[FactBlock]]) -> Iterator[FactBlock]:
+    """The file is opened when the first block is asked for, and closed after the last one or an error."""
+    with open_bytes(path) as stream:
+        yield from read(stream)
 
 
 def format_of(path: Path, format: str | None = None) -> str:

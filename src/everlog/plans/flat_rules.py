@@ -20,6 +20,7 @@ from dataclasses import dataclass
 
 from everlog.rules.syntax import (
     Aggregate,
+    AggregateBinding,
     Atom,
     Bind,
     Expression,
@@ -181,7 +182,8 @@ class _Flattening:
         known: dict[Expression, int] = {}
         for binding in aggregate.bindings:
             column = None
-            if binding.argument is not None:
+            if not _counts_rows(binding):
+                assert binding.argument is not None
                 column = known.get(binding.argument)
                 if column is None:
                     column = known[binding.argument] = len(columns)
@@ -197,6 +199,13 @@ class _Flattening:
         head = Atom(self._fresh("group"), (*aggregate.group, *results))
         self._rules.append(GroupRule(self._name, head, rows, len(aggregate.group), tuple(functions)))
         return head
+
+
+def _counts_rows(binding: AggregateBinding) -> bool:
+    """COUNT(*), or COUNT of a variable, which always has a value: the bag need not keep the argument."""
+    if binding.argument is None:
+        return True
+    return binding.function == "COUNT" and not binding.distinct and isinstance(binding.argument, Variable)
 
 
 def _shown(literal: Literal) -> Iterator[Variable]:

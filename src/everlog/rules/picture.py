@@ -65,7 +65,7 @@ def _lines(rules: Sequence[Rule], component: Sequence[int], prefixes: Mapping[st
     lines: list[str] = []
     for index in component[:MOST_RULES]:
         text = " ".join(print_rule(rules[index], prefixes).split())
-        lines += textwrap.wrap(text, LINE, subsequent_indent="    ", break_long_words=True)
+        lines += textwrap.wrap(text, LINE, subsequent_indent="    ", break_on_hyphens=False)
     if len(component) > MOST_RULES:
         lines.append(f"… and {len(component) - MOST_RULES} more rules")
     return tuple(lines)

@@ -7,7 +7,7 @@ only, and shows its group and results. The order of literals does not matter.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -53,19 +53,20 @@ class _Scope:
     body: tuple[Literal, ...]
     outer: frozenset[str] = frozenset()
     inside: str = ""  # "NOT" or "AGGREGATE"
+    in_heads: frozenset[str] = frozenset()
     bound: set[str] = field(default_factory=set)
     problems: list[Diagnostic] = field(default_factory=list)
 
 
 def _rule(rule: Rule) -> Iterator[Diagnostic]:
-    scope = _Scope(rule.body)
-    _bind(scope)
     in_heads = _first_of_each(variable for head in rule.heads for variable in head.variables())
+    scope = _Scope(rule.body, in_heads=frozenset(variable.name for variable in in_heads))
+    _bind(scope)
     for variable in in_heads:
         if variable.name not in scope.bound:
-            yield _unbound("R202", variable, "in the head is not bound by the body", rule.body, scope.bound)
+            yield _unbound("R202", variable, "in the head is not bound by the body", scope)
     yield from scope.problems
-    yield from _uses(scope, {variable.name for variable in in_heads})
+    yield from _uses(scope)
 
 
 def _bind(scope: _Scope) -> None:
@@ -111,7 +112,7 @@ def _unready(scope: _Scope, waiting: Sequence[Bind]) -> None:
     for bind in waiting:
         for variable in _first_of_each(expression_variables(bind.expression)):
             if variable.name not in scope.bound and variable.name not in targets:
-                problem = _unbound("R203", variable, "in BIND is not bound", scope.body, scope.bound, scope)
+                problem = _unbound("R203", variable, "in BIND is not bound", scope)
                 scope.problems.append(problem)
     circle = _circle(targets)
     if circle:
@@ -142,7 +143,7 @@ def _circle(targets: Mapping[str, Bind]) -> list[str]:
     return []
 
 
-def _uses(scope: _Scope, head_names: Collection[str]) -> Iterator[Diagnostic]:
+def _uses(scope: _Scope) -> Iterator[Diagnostic]:
     """Conditions, negations and aggregates of a body whose bound variables are known."""
     for index, literal in enumerate(scope.body):
         match literal:
@@ -150,12 +151,12 @@ def _uses(scope: _Scope, head_names: Collection[str]) -> Iterator[Diagnostic]:
                 what = "in this comparison" if _is_comparison(literal.expression) else "in FILTER"
                 for variable in _first_of_each(expression_variables(literal.expression)):
                     if variable.name not in scope.bound:
-                        yield _unbound("R203", variable, f"{what} is not bound", scope.body, scope.bound, scope)
+                        yield _unbound("R203", variable, f"{what} is not bound", scope)
             case Negation():
-                others = _shown_by(scope.body, index) | scope.outer | set(head_names)
+                others = _shown_by(scope.body, index) | scope.outer | scope.in_heads
                 yield from _negation(literal, scope, others)
             case Aggregate():
-                others = (_shown_by(scope.body, index) | set(head_names)) & scope.bound | scope.outer
+                others = (_shown_by(scope.body, index) | scope.in_heads) & scope.bound | scope.outer
                 yield from _aggregate(literal, others)
             case _:
                 pass
@@ -185,7 +186,7 @@ def _negation(negation: Negation, around: _Scope, others: set[str]) -> Iterator[
     scope = _Scope(negation.body, frozenset(around.bound - local), "NOT")
     _bind(scope)
     yield from scope.problems
-    yield from _uses(scope, ())
+    yield from _uses(scope)
 
 
 def _aggregate(aggregate: Aggregate, others: set[str]) -> Iterator[Diagnostic]:
@@ -195,7 +196,7 @@ def _aggregate(aggregate: Aggregate, others: set[str]) -> Iterator[Diagnostic]:
     scope = _Scope(aggregate.body, inside="AGGREGATE")
     _bind(scope)
     yield from scope.problems
-    yield from _uses(scope, ())
+    yield from _uses(scope)
     taken: set[str] = set()
     for variable in aggregate.group:
         if variable.name in taken:
@@ -287,31 +288,28 @@ def _is_comparison(expression: Expression) -> bool:
     return isinstance(expression, Call) and expression.function in ("=", "!=", "<", "<=", ">", ">=")
 
 
-def _unbound(
-    code: str, variable: Variable, what: str, body: Sequence[Literal], bound: Collection[str],
-    scope: _Scope | None = None,
-) -> Diagnostic:
+def _unbound(code: str, variable: Variable, what: str, scope: _Scope) -> Diagnostic:
     """A variable without values: which kind of literal would give it some, or hides it."""
-    name = variable.name
+    name, body = variable.name, scope.body
     note = "every head variable must occur in a positive body atom, a BIND or the result of an AGGREGATE"
     if code != "R202":
         note = "conditions and expressions give no values: an atom, a BIND or an AGGREGATE must"
-    help = _did_you_mean(variable, bound) or _idle(variable, body, bound)
+    help = _did_you_mean(variable, scope.bound) or _idle(variable, scope)
     if any(isinstance(literal, Negation) and name in _all_names(literal.body) for literal in body):
         note, help = "it stands under NOT, which gives no values", None
     elif any(isinstance(literal, Aggregate) and name in _all_names(literal.body) for literal in body):
         note, help = "it is local to AGGREGATE, which shows its group and results only", "add it to ON"
     elif any(isinstance(literal, Filter) and _equates(literal.expression, name) for literal in body):
         help = f"BIND(… AS {_shown(variable)}) gives it a value; = only compares"
-    elif scope is not None and scope.inside == "AGGREGATE":
+    elif scope.inside == "AGGREGATE":
         note = "AGGREGATE sees the variables of its own body only"
     return Diagnostic(code, f"variable {_shown(variable)} {what}", variable.span, (note,), help)
 
 
-def _idle(variable: Variable, body: Sequence[Literal], bound: Collection[str]) -> str | None:
+def _idle(variable: Variable, scope: _Scope) -> str | None:
     """A hint at the only bound variable that is used once, and so joins and tells nothing."""
-    names = [other.name for other in _all_variables(body) if not other.anonymous]
-    idle = [name for name in dict.fromkeys(names) if names.count(name) == 1 and name in bound]
+    names = [other.name for other in _all_variables(scope.body) if not other.anonymous]
+    idle = [name for name in dict.fromkeys(names) if names.count(name) == 1 and name in scope.bound - scope.in_heads]
     return f"did you mean {_spelled_like(variable, idle[-1])}?" if len(idle) == 1 else None
 
 

@@ -77,14 +77,14 @@ def _ends_early(statement: Statement, expected: Collection[str]) -> Diagnostic:
     elif last.kind == "ARROW":
         hint = f"remove `{last.text}` to state a fact, or add a body"
     elif last.kind in ("NAME", "VARIABLE") and "LPAR" in expected:
-        hint = f"a relation without arguments is written {last.text}()"
+        hint = f"a relation without arguments is written {_short(last.text)}()"
     return Diagnostic("R104", "the statement ends too early", span, _expectation(expected), hint)
 
 
 def _unknown_directive(token: Token, span: Span) -> Diagnostic:
     close = get_close_matches(token.text.lower(), DIRECTIVES, n=1)
     hint = f"did you mean {close[0]}?" if close else f"directives are {', '.join(DIRECTIVES)}"
-    return Diagnostic("R112", f"there is no directive {token.text}", span, (), hint)
+    return Diagnostic("R112", f"there is no directive {_short(token.text)}", span, (), hint)
 
 
 def _hint(tokens: list[Token], index: int) -> str | None:

@@ -90,7 +90,7 @@ class TermReader:
         if self._base is not None and not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", value):
             from urllib.parse import urljoin
 
-            return urljoin(self._base, value)
+            return urljoin(self._base, value) + ("#" if value.endswith("#") else "")  # which urljoin drops
         return value
 
     def prefixed_name(self, text: str) -> str:
@@ -102,6 +102,7 @@ class TermReader:
         if start is None:
             names = sorted({*self.declared, *WELL_KNOWN_PREFIXES})
             close = get_close_matches(prefix, names, n=1)
+            prefix = prefix if len(prefix) <= 40 else prefix[:37] + "…"
             hint = f"did you mean {close[0]}:?" if close and prefix else f"declare it: PREFIX {prefix}: <http://…>"
             raise TermProblem("R107", f"the prefix `{prefix}:` is not declared", hint)
         return start + (re.sub(r"\\(.)", r"\1", local) if "\\" in local else local)

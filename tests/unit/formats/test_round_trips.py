@@ -18,7 +18,26 @@ from everlog.formats.reading import read_facts
 from everlog.formats.writing import write_facts
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
-    ["", " ", "()", '"', '""', "a,b", "a\tb", "a\nb", "a\r\nb", "\r", "\ufeff", "\\", "\\n", "#", "NULL", "\u2028", "\x85", "\0"]
+    [
+        "",
+        " ",
+        "()",
+        '"',
+        '""',
+        "a,b",
+        "a\tb",
+        "a\nb",
+        "a\r\nb",
+        "\r",
+        "\ufeff",
+        "\\",
+        "\\n",
+        "#",
+        "NULL",
+        "\u2028",
+        "\x85",
+        "\0",
+    ]
 )
 iris = st.sampled_from(["http://ex.org/a", "http://ex.org/é?q=1#f", "urn:x:y", "http://ex.org/"]).map(IRI)
 blanks = st.sampled_from(["b0", "f1_x", "a.b-c"]).map(BlankNode)

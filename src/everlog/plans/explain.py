@@ -1,0 +1,118 @@
+"""How is a program evaluated, in words a person can check?
+
+`explain_program` lists the components in their order, the rules of each, and every variant with its steps: which atom is
+read first, through which bound columns, and where comparisons and negations come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from everlog.plans.delta_variants import Variant, delta_variants, full_variant
+from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, flatten_rules, rule_reads
+from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
+from everlog.plans.labels import Label
+from everlog.plans.operators import Compute, Conclude, Read, Select, Step, Without
+from everlog.rules.components import Component, hyper_nodes, maintenance_components
+from everlog.rules.dependencies import body_atoms
+from everlog.rules.names import name_rules
+from everlog.rules.printer import print_atom, print_expression, print_rule
+from everlog.rules.syntax import Atom, Program
+
+
+class CountedStatistics:
+    """Statistics from the sizes of relations alone: every bound column divides by the square root."""
+
+    def __init__(self, counts: Mapping[str, int]) -> None:
+        self._counts = counts
+
+    def matches(self, atom: Atom, bound: frozenset[int]) -> float:
+        size = float(self._counts.get(atom.relation, 1000))
+        free = len(atom.args) - len(bound)
+        return size ** (free / max(1, len(atom.args)))
+
+
+def explain_program(program: Program, counts: Mapping[str, int] | None = None) -> str:
+    """Components, rules, delta variants and join orders, as text."""
+    return "\n".join(_lines(program, _statistics(counts)))
+
+
+def explain_as_data(program: Program, counts: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
+    """The same for programs: what `everlog plan --json` prints."""
+    statistics = _statistics(counts)
+    components = maintenance_components(flatten_rules(name_rules(program.rules)), rule_reads)
+    return [
+        {
+            "component": component.number + 1,
+            "stratum": component.stratum,
+            "recursive": component.recursive,
+            "defines": list(component.relations()),
+            "rules": list(dict.fromkeys(rule.name for rule in component.rules)),
+            "variants": [
+                {"rule": rule.name, "steps": [_step_text(step) for step in plan_variant(variant, statistics).steps]}
+                for rule, variant in _variants(component)
+            ],
+        }
+        for component in components
+    ]
+
+
+def _statistics(counts: Mapping[str, int] | None) -> Statistics:
+    return NoStatistics() if counts is None else CountedStatistics(counts)
+
+
+def _lines(program: Program, statistics: Statistics) -> Iterator[str]:
+    rules = name_rules(program.rules)
+    texts = {rule.name: print_rule(rule, program.prefixes) for rule in rules}
+    components = maintenance_components(flatten_rules(rules), rule_reads)
+    nodes = hyper_nodes(rules, body_atoms)
+    yield f"{len(rules)} rules in {len(nodes)} hyper-nodes, evaluated as {len(components)} components"
+    for component in components:
+        kind = "recursive, " if component.recursive else ""
+        yield ""
+        yield f"component {component.number + 1} ({kind}stratum {component.stratum}): {', '.join(component.relations())}"
+        for name in dict.fromkeys(rule.name for rule in component.rules):
+            text = texts[name]
+            yield f"  {text if text.startswith(f'{name}:') else f'{name}: {text}'}"
+        for rule, variant in _variants(component):
+            yield f"    {rule.name}, {_variant_text(variant)}"
+            yield from (f"      {_step_text(step)}" for step in plan_variant(variant, statistics).steps)
+        for rule in component.rules:
+            if isinstance(rule, GroupRule):
+                yield f"    {rule.name}: group {print_atom(rule.source)} into {print_atom(rule.head)}"
+
+
+def _variants(component: Component[EvaluatedRule]) -> Iterator[tuple[FlatRule, Variant]]:
+    flat = [rule for rule in component.rules if isinstance(rule, FlatRule)]
+    heads = [head for rule in flat for head in rule.heads]
+    for rule in flat:
+        yield rule, full_variant(rule)
+        if component.recursive:
+            yield from ((rule, variant) for variant in delta_variants(rule, heads))
+
+
+def _variant_text(variant: Variant) -> str:
+    if variant.seed is None:
+        return "over what is there"
+    return f"from new facts of {print_atom(variant.rule.atoms[variant.seed])}"
+
+
+def _step_text(step: Step) -> str:
+    match step:
+        case Read():
+            label = {Label.ALL: "", Label.NEW: "new ", Label.OLD: "old "}[step.label]
+            atom = print_atom(step.atom)
+            if len(step.key) == len(step.atom.args):
+                return f"look up {label}{atom}"
+            if not step.key:
+                return f"scan {label}{atom}"
+            return f"probe {label}{atom} on column {', '.join(str(column + 1) for column, _ in step.key)}"
+        case Without():
+            return f"without {print_atom(step.atom)}"
+        case Select():
+            return f"keep if {print_expression(step.expression)}"
+        case Compute():
+            return f"compute ?{step.variable} = {print_expression(step.expression)}"
+        case Conclude():
+            return f"conclude {print_atom(step.head)}"

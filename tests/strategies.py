@@ -12,7 +12,7 @@ Values are few, so that joins meet, and of many types, so that comparisons mix t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -42,7 +42,8 @@ Draw = Callable[[st.SearchStrategy], object]
 
 EX = "http://ex.org/"
 NUMBERS: list[Term] = [0, 1, 2, 3, -1, Decimal("0.5"), Decimal("1.0"), 1.0, 0.5, float("inf"), float("nan")]
-VALUES: list[Term] = [*NUMBERS, "a", "b", "ab", "", "1", True, False, IRI(EX + "a"), IRI(EX + "p1")]
+IRIS: list[Term] = [IRI(EX + "a"), IRI(EX + "p1"), IRI(EX + "p2")]
+VALUES: list[Term] = [*NUMBERS, "a", "b", "ab", "", "1", True, False, *IRIS]
 # Numbers up to 3 first: shrinking goes towards the front, and most rules should find partners.
 COMMON: list[Term] = [1, 2, "a", "b", 0]
 
@@ -61,8 +62,9 @@ class Shape:
     head: bool = True  # False for shapes that only read: they overlap shapes of other strata
 
     @property
-    def free(self) -> int:
-        return self.arity - len(self.fixed)
+    def free(self) -> list[int]:
+        """The positions without a constant of their own."""
+        return [position for position in range(self.arity) if position not in dict(self.fixed)]
 
     def fill(self, values: Sequence[object], constant: Callable[[Term], object]) -> tuple:
         fixed, rest = dict(self.fixed), iter(values)
@@ -82,6 +84,10 @@ class World:
     def upto(self, stratum: int) -> list[Shape]:
         return [shape for shape in self.shapes if shape.stratum <= stratum]
 
+    def terms(self, shape: Shape, position: int) -> Sequence[Term]:
+        """What may stand there: subjects and predicates of triples are IRIs, anything else is anything."""
+        return IRIS if shape.relation == TRIPLE and position < 2 else self.values
+
     def heads(self, stratum: int) -> list[Shape]:
         return [shape for shape in self.shapes if shape.stratum == stratum and shape.head]
 
@@ -93,7 +99,6 @@ class Story:
     program: Program
     facts: dict[str, list[tuple[Term, ...]]]
     updates: tuple[Update, ...] = ()
-    later: tuple[Rule, ...] = field(default=())
 
     @property
     def text(self) -> str:
@@ -105,7 +110,7 @@ class Story:
 
 @st.composite
 def worlds(draw: Draw) -> World:
-    arities = draw(st.lists(st.sampled_from([1, 2, 2, 0, 3]), min_size=6, max_size=6))
+    arities = draw(st.lists(st.sampled_from([2, 2, 2, 1, 1, 0, 3]), min_size=6, max_size=6))
     strata = [0, 0, 1, 1, 2, TOP]
     shapes = [Shape(f"r{n}", arity, stratum) for n, (arity, stratum) in enumerate(zip(arities, strata, strict=True))]
     kind = draw(st.sampled_from(["plain", "split", "whole"]))
@@ -116,24 +121,25 @@ def worlds(draw: Draw) -> World:
         shapes += [Shape("tagged", 2, 0, ((0, "a"),)), Shape("tagged", 2, 2, ((0, "b"),)), Shape("tagged", 2, 2, head=False)]
     elif kind == "whole":
         shapes += [Shape(TRIPLE, 3, 1)]
-    extra = draw(st.lists(st.sampled_from(VALUES), max_size=3))
-    return World(tuple(shapes), (*COMMON[: draw(st.integers(2, 5))], *extra))
+    extra = draw(st.lists(st.sampled_from(VALUES), max_size=2))
+    values = (*COMMON[: draw(st.integers(2, 4))], *extra)
+    return World(tuple(shapes), values if kind == "plain" else (*values, *IRIS[:2]))
 
 
 def rows(world: World, shape: Shape) -> st.SearchStrategy[tuple[Term, ...]]:
-    free = st.tuples(*[st.sampled_from(world.values)] * shape.free)
+    free = st.tuples(*[st.sampled_from(world.terms(shape, position)) for position in shape.free])
     return free.map(lambda values: shape.fill(values, lambda term: term))
 
 
 @st.composite
-def fact_sets(draw: Draw, world: World, most: int = 6) -> dict[str, list[tuple[Term, ...]]]:
+def fact_sets(draw: Draw, world: World, most: int = 9) -> dict[str, list[tuple[Term, ...]]]:
     """Facts for the relations of a world, mostly in stratum 0 but in derived relations too."""
     facts: dict[str, list[tuple[Term, ...]]] = {}
     for shape in world.shapes:
         if not shape.head:
             continue
-        size = most if shape.stratum == 0 else 2
-        found = draw(st.lists(rows(world, shape), max_size=size))
+        least, size = (min(4, most), most) if shape.stratum == 0 else (0, 2)
+        found = draw(st.lists(rows(world, shape), min_size=least, max_size=size))
         if found:
             facts.setdefault(shape.relation, []).extend(found)
     return facts
@@ -162,38 +168,45 @@ class Drafts:
         return Constant(self.one_of(*self.world.values))
 
     def atom(self, shapes: Sequence[Shape], names: Sequence[str]) -> tuple[Shape, Atom]:
-        shape = self.one_of(*shapes)
-        kinds = [self.one_of(*"vvvvvvcc_") for _ in range(shape.free)]
-        args = [
-            Variable(self.one_of(*names)) if kind == "v" else self.constant() if kind == "c" else self.new("_")
-            for kind in kinds
-        ]
-        return shape, shape.atom(args)
+        shape = self.one_of(*shapes, *(shape for shape in shapes if shape.stratum == 0 for _ in range(3)))
+        return shape, shape.atom([self.argument(shape, position, names) for position in shape.free])
+
+    def argument(self, shape: Shape, position: int, names: Sequence[str]) -> Argument:
+        match self.one_of(*"vvvvvvvvvvc_"):
+            case "v":
+                return Variable(self.one_of(*names))
+            case "c":
+                return Constant(self.one_of(*self.world.terms(shape, position)))
+        return self.new("_")
 
     def atoms(self, shapes: Sequence[Shape], names: Sequence[str], most: int) -> tuple[list[Shape], list[Atom]]:
-        pairs = [self.atom(shapes, names) for _ in range(self.draw(st.integers(1, most)))]
-        return [shape for shape, _ in pairs], [atom for _, atom in pairs]
+        found = [self.atom(shapes, names) for _ in range(self.draw(st.integers(1, most)))]
+        return [shape for shape, _ in found], [atom for _, atom in found]
 
     # Expressions over bound variables
 
     def operand(self, bound: Sequence[str]) -> Expression:
         return Variable(self.one_of(*bound)) if bound and self.chance(75) else self.constant()
 
+    def number(self, bound: Sequence[str]) -> Expression:
+        """An operand of arithmetic: a constant there must be a number, a variable may turn out not to be one."""
+        return Variable(self.one_of(*bound)) if bound and self.chance(75) else Constant(self.one_of(*NUMBERS))
+
     def value(self, bound: Sequence[str]) -> Expression:
         name = self.one_of("+", "-", "*", "/", "abs", "strlen", "ucase", "concat", "str", "coalesce", "if", "substr")
+        if name in "+-*/":
+            return Call(name, (self.number(bound), self.number(bound)))
         one, two = self.operand(bound), self.operand(bound)
         match name:
             case "abs" | "strlen" | "ucase" | "str":
                 return Call(name, (one,))
             case "coalesce":
-                return Call(name, (Call("+", (one, two)), two))
+                return Call(name, (Call("+", (self.number(bound), self.number(bound))), two))
             case "if":
                 return Call(name, (self.comparison(bound), one, two))
             case "substr":
                 return Call(name, (one, Constant(1), Constant(1)))
-            case "concat":
-                return Call(name, (Call("str", (one,)), Call("str", (two,))))
-        return Call(name, (one, two))
+        return Call(name, (Call("str", (one,)), Call("str", (two,))))
 
     def comparison(self, bound: Sequence[str]) -> Expression:
         operator = self.one_of("=", "!=", "<", "<=", ">", ">=")
@@ -210,7 +223,7 @@ class Drafts:
             case "in":
                 return Call("in", (self.operand(bound), self.constant(), self.operand(bound)))
             case "sum":
-                return Call("<", (Call("+", (self.operand(bound), self.operand(bound))), self.constant()))
+                return Call("<", (Call("+", (self.number(bound), self.number(bound))), self.constant()))
         return self.comparison(bound)
 
     # Body literals that go down a stratum
@@ -254,7 +267,7 @@ class Drafts:
     # The rule
 
     def rule(self, name: str) -> Rule:
-        stratum = self.one_of(1, 2, TOP)
+        stratum = self.one_of(1, 1, 2, TOP)
         shapes, atoms = self.atoms(self.world.upto(stratum), VARIABLES, 3)
         body: list[Literal] = list(atoms)
         recursive = any(shape.stratum == stratum for shape in shapes)
@@ -284,9 +297,44 @@ class Drafts:
             heads.append(self.head(self.one_of(*range(stratum, TOP + 1)), bound))
         return Rule(tuple(heads), tuple(self.draw(st.permutations(body))), name)
 
+    def chain(self, name: str) -> Rule:
+        """`h(x, z) :- a(x, y), b(y, z)`: free rules seldom make long recursions, this one does."""
+        stratum = self.one_of(1, 1, 2, TOP)
+        pairs = [shape for shape in self.world.upto(stratum) if len(shape.free) >= 2]
+        heads = [shape for shape in pairs if shape.head and shape.stratum == stratum]
+        if not heads:
+            return self.rule(name)
+        x, y, z = map(Variable, VARIABLES)
+        head = self.one_of(*heads)
+        body = [self.link(self.one_of(head, *pairs), x, y), self.link(self.one_of(head, *pairs), y, z)]
+        if self.chance(20):
+            body.append(Filter(Call("!=", (x, z))))
+        if self.chance(20):
+            body.append(self.negation(stratum, ["x", "z"]))
+        rest = [self.one_of(x, y, z) for _ in head.free[2:]]
+        return Rule((head.atom([x, z, *rest]),), tuple(self.draw(st.permutations(body))), name)
+
+    def seed(self, name: str) -> Rule:
+        """A copy from stratum 0, so that rules above find something to work on."""
+        source = self.one_of(*self.world.upto(0))
+        variables = [Variable(VARIABLES[n]) for n in range(len(source.free))]
+        shape = self.one_of(*(shape for stratum in (1, 1, 2, TOP) for shape in self.world.heads(stratum)))
+        names = [variable.name for variable in variables]
+        same = len(shape.free) == len(source.free)
+        given = variables if same else [self.result(shape, position, names) for position in shape.free]
+        return Rule((shape.atom(given),), (source.atom(variables),), name)
+
+    def link(self, shape: Shape, start: Variable, end: Variable) -> Literal:
+        return shape.atom([start, end, *(self.new("_") for _ in shape.free[2:])])
+
     def head(self, stratum: int, bound: Sequence[str]) -> Atom:
         shape = self.one_of(*self.world.heads(stratum))
-        return shape.atom([self.operand(bound) for _ in range(shape.free)])
+        return shape.atom([self.result(shape, position, bound) for position in shape.free])
+
+    def result(self, shape: Shape, position: int, bound: Sequence[str]) -> Argument:
+        if bound and self.chance(80):
+            return Variable(self.one_of(*bound))
+        return Constant(self.one_of(*self.world.terms(shape, position)))
 
 
 def _binds(literal: Literal) -> list[Variable]:
@@ -298,15 +346,21 @@ def _binds(literal: Literal) -> list[Variable]:
 
 @st.composite
 def rules(draw: Draw, world: World, name: str) -> Rule:
-    return Drafts(draw, world).rule(name)
+    drafts = Drafts(draw, world)
+    match drafts.one_of("seed", "seed", "chain", "chain", "free", "free", "free", "free"):
+        case "seed":
+            return drafts.seed(name)
+        case "chain":
+            return drafts.chain(name)
+    return drafts.rule(name)
 
 
 # Programs and streams
 
 
 @st.composite
-def programs(draw: Draw, world: World, most: int = 6) -> Program:
-    return Program(rules=tuple(draw(rules(world, f"q{n}")) for n in range(draw(st.integers(1, most)))))
+def programs(draw: Draw, world: World, most: int = 8) -> Program:
+    return Program(rules=tuple(draw(rules(world, f"q{n}")) for n in range(draw(st.integers(3, most)))))
 
 
 @st.composite

@@ -222,6 +222,6 @@ def test_every_case_expects_something() -> None:
 
 
 def test_statements_end_at_dots_outside_strings_and_numbers() -> None:
-    text = '+ p(1.5, "a. b").  - q(<http://ex.org/a. b>, x).\n + rule r(?x) :- p(?x, _), ?x < 2.5 .'
+    text = '+ p(1.5, "a. b").  - q(<http://ex.org/a.b>, x).\n + rule r(?x) :- p(?x, _), ?x < 2.5 .'
     assert len(statements(text)) == 3
     assert Variable("x") in parse_program("r(?x) :- p(?x, _), ?x < 2.5 .").rules[0].heads[0].args

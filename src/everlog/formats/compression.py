@@ -14,6 +14,7 @@ import gzip
 import io
 import lzma
 import os
+import shutil
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -120,27 +121,38 @@ def packed_by_mistake(start: bytes) -> str | None:
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not."""
     packed = split_name(path)[2]
+    target = Path(os.path.realpath(path))  # a link stays a link, to new facts
     # The process in the name keeps two writers apart; the dot keeps globs from picking up a half-written file.
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    device = target.exists() and not target.is_file() and not target.is_dir()  # such as /dev/stdout: never replaced
     try:
-        with open(beside, "wb", buffering=_BUFFER) as raw:
-            if not packed:
-                yield raw
-            elif packed == ".gz":
-                # No name and no time in the header: equal facts give equal files.
-                with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
-                    with io.BufferedWriter(cast(Any, stream), _BUFFER) as buffered:
-                        yield cast(BinaryIO, buffered)
-            else:
-                kind: Any = bz2.BZ2File if packed == ".bz2" else lzma.LZMAFile
-                with kind(raw, "wb") as stream:
-                    yield stream
-        os.replace(beside, path)
+        with open(target if device else beside, "wb", buffering=_BUFFER) as raw, _packing(raw, packed) as stream:
+            yield stream
+        if not device:
+            if target.is_file():
+                shutil.copymode(target, beside)
+            os.replace(beside, target)
     except OSError as error:
         raise _unwritable(path, error) from error
     finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+        if not device:
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _packing(raw: BinaryIO, packed: str) -> Iterator[BinaryIO]:
+    if not packed:
+        yield raw
+    elif packed == ".gz":
+        # No name and no time in the header: equal facts give equal files.
+        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, compresslevel=6, mtime=0) as stream:
+            with io.BufferedWriter(cast(Any, stream), _BUFFER) as buffered:
+                yield cast(BinaryIO, buffered)
+    else:
+        kind: Any = bz2.BZ2File if packed == ".bz2" else lzma.LZMAFile
+        with kind(raw, "wb") as stream:
+            yield stream
 
 
 def _near_names(path: Path) -> str:

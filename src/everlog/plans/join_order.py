@@ -1,19 +1,24 @@
 """In which order are the atoms of a rule read?
 
-The seed first, if the variant has one. Then always the atom that is expected to match the fewest facts per binding, by
-live statistics; one that shares no variable waits, since it multiplies. Comparisons, BINDs and absent atoms come as soon
-as their variables are bound. The order is data that can be printed (`everlog plan`).
+The order that is expected to touch the fewest bindings, by live statistics: all orders are considered for bodies of usual
+size (by dynamic programming over sets of atoms), and the cheapest next atom is taken in very long ones. A variant with a
+seed starts there. Comparisons, BINDs and absent atoms come as soon as their variables are bound. The order is data that
+can be printed (`everlog plan`).
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from everlog.plans.delta_variants import Variant
-from everlog.plans.flat_rules import Attempt, Computation
+from everlog.plans.flat_rules import Attempt, Computation, FlatRule
 from everlog.plans.labels import Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Select, Step, Without
-from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, Variable, expression_variables
+from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, expression_variables
+
+_MOST_ATOMS = 9  # 2**9 sets of atoms are planned in a few milliseconds
+_LOOK_COST = 0.3  # looking at a key that matches nothing, against handing on a binding
+_COMPARISON_KEEPS = 0.5  # the share of bindings that a FILTER is taken to let through
 
 
 class Statistics(Protocol):
@@ -36,7 +41,6 @@ def plan_variant(variant: Variant, statistics: Statistics) -> Plan:
     rule = variant.rule
     bound: set[str] = set()
     steps: list[Step] = []
-    waiting_atoms = list(range(len(rule.atoms)))
     waiting_absent = list(rule.absent)
     waiting_computations = list(rule.computations)
 
@@ -57,33 +61,87 @@ def plan_variant(variant: Variant, statistics: Statistics) -> Plan:
                     steps.append(Without(atom))
                     progress = True
 
-    def read(position: int) -> None:
-        waiting_atoms.remove(position)
+    place_what_is_ready()
+    for position in atom_order(variant, statistics):
         steps.append(_read(rule.atoms[position], variant.labels[position], bound))
         bound.update(variable.name for variable in rule.atoms[position].variables())
         place_what_is_ready()
-
-    place_what_is_ready()
-    if variant.seed is not None:
-        read(variant.seed)
-    while waiting_atoms:
-        read(min(waiting_atoms, key=lambda position: _cost(rule.atoms[position], bound, statistics)))
     assert not waiting_absent and not waiting_computations, f"unsafe rule {rule.name} reached planning"
     steps.extend(Conclude(head) for head in rule.heads)
     return Plan(variant, tuple(steps))
 
 
-def _cost(atom: Atom, bound: set[str], statistics: Statistics) -> tuple[bool, float, int]:
-    known = _known_columns(atom, bound)
-    # An atom with neither a bound variable nor a constant is a product with everything before it.
-    detached = bool(bound) and not any(isinstance(atom.args[c], Variable) for c in known) and len(known) < len(atom.args)
-    return detached, statistics.matches(atom, known), -len(known)
+def atom_order(variant: Variant, statistics: Statistics) -> tuple[int, ...]:
+    """Positions of the atoms in the order they are read."""
+    count = len(variant.rule.atoms)
+    search = _Search(variant.rule, statistics)
+    start = () if variant.seed is None else (variant.seed,)
+    if count - len(start) <= 1:
+        return (*start, *(position for position in range(count) if position not in start))
+    return search.best(start) if count <= _MOST_ATOMS else search.greedy(start)
 
 
-def _known_columns(atom: Atom, bound: set[str]) -> frozenset[int]:
-    return frozenset(
-        column for column, arg in enumerate(atom.args) if isinstance(arg, Constant) or arg.name in bound
-    )
+class _Prefix(NamedTuple):
+    """The beginning of an order: what it costs so far, and the bindings it leaves."""
+
+    cost: float
+    bindings: float
+    order: tuple[int, ...]
+
+
+class _Search:
+    def __init__(self, rule: FlatRule, statistics: Statistics) -> None:
+        self._rule, self._statistics = rule, statistics
+        self._bound: dict[frozenset[int], frozenset[str]] = {}
+        self._matches: dict[tuple[int, frozenset[int]], float] = {}
+
+    def best(self, start: tuple[int, ...]) -> tuple[int, ...]:
+        """The cheapest of all orders; for each set of atoms only the cheapest order of it is kept."""
+        prefixes = {frozenset(start): _Prefix(0.0, 1.0, start)}
+        for _ in range(len(self._rule.atoms) - len(start)):
+            longer: dict[frozenset[int], _Prefix] = {}
+            for chosen, prefix in prefixes.items():
+                for position in range(len(self._rule.atoms)):
+                    if position not in chosen:
+                        extended = self._extend(chosen, prefix, position)
+                        key = chosen | {position}
+                        if key not in longer or extended < longer[key]:
+                            longer[key] = extended
+            prefixes = longer
+        return next(iter(prefixes.values())).order
+
+    def greedy(self, start: tuple[int, ...]) -> tuple[int, ...]:
+        prefix = _Prefix(0.0, 1.0, start)
+        while len(prefix.order) < len(self._rule.atoms):
+            chosen = frozenset(prefix.order)
+            rest = (position for position in range(len(self._rule.atoms)) if position not in chosen)
+            prefix = min(self._extend(chosen, prefix, position) for position in rest)
+        return prefix.order
+
+    def _extend(self, chosen: frozenset[int], prefix: _Prefix, position: int) -> _Prefix:
+        atom = self._rule.atoms[position]
+        before = self._bound_by(chosen)
+        known = frozenset(c for c, arg in enumerate(atom.args) if isinstance(arg, Constant) or arg.name in before)
+        if (position, known) not in self._matches:
+            self._matches[position, known] = self._statistics.matches(atom, known)
+        read = prefix.bindings * self._matches[position, known]
+        after = self._bound_by(chosen | {position})
+        decided = sum(
+            1 for c in self._rule.computations if isinstance(c, Filter) and _inputs(c) <= after and not _inputs(c) <= before
+        )
+        cost = prefix.cost + _LOOK_COST * prefix.bindings + read
+        return _Prefix(cost, read * _COMPARISON_KEEPS**decided, (*prefix.order, position))
+
+    def _bound_by(self, chosen: frozenset[int]) -> frozenset[str]:
+        """Variables that these atoms bind, with what can be computed from them."""
+        if chosen not in self._bound:
+            bound = {variable.name for position in chosen for variable in self._rule.atoms[position].variables()}
+            computable = [c for c in self._rule.computations if not isinstance(c, Filter)]
+            while ready := [c for c in computable if _inputs(c) <= bound]:
+                bound.update(computation.variable.name for computation in ready)
+                computable = [c for c in computable if c not in ready]
+            self._bound[chosen] = frozenset(bound)
+        return self._bound[chosen]
 
 
 def _read(atom: Atom, label: Label, bound: set[str]) -> Read:

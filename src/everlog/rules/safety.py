@@ -225,7 +225,7 @@ def _aggregate(aggregate: Aggregate, others: set[str]) -> Iterator[Diagnostic]:
                     variable.span or binding.span, (), _did_you_mean(variable, scope.bound),
                 )
     for variable in _first_of_each(_all_variables(aggregate.body)):
-        if variable.name in others and variable.name not in taken:
+        if variable.name in others & scope.bound and variable.name not in taken:
             yield Diagnostic(
                 "R212", f"{_shown(variable)} stands inside AGGREGATE and outside, but not after ON",
                 variable.span or aggregate.span,
@@ -302,7 +302,7 @@ def _unbound(code: str, variable: Variable, what: str, scope: _Scope) -> Diagnos
     elif any(isinstance(literal, Filter) and _equates(literal.expression, name) for literal in body):
         help = f"BIND(… AS {_shown(variable)}) gives it a value; = only compares"
     elif scope.inside == "AGGREGATE":
-        note = "AGGREGATE sees the variables of its own body only"
+        note, help = "AGGREGATE sees its own body only", "repeat the atom that binds it inside AGGREGATE"
     return Diagnostic(code, f"variable {_shown(variable)} {what}", variable.span, (note,), help)
 
 

@@ -50,7 +50,9 @@ _SYMBOLS = {
     "¬": "BANG", "!": "BANG", "+": "PLUS", "-": "MINUS", "*": "STAR", "/": "SLASH",
     "=": "CMP", "==": "CMP", "!=": "CMP", "<>": "CMP", "<": "CMP", "<=": "CMP", ">": "CMP", ">=": "CMP",
 }  # fmt: skip
-_OPERAND_ENDS = frozenset(("VARIABLE", "NUMBER", "STRING", "RPAR", "RSQB", "IRIREF", "PNAME", "BLANK", "NAME"))
+_OPERAND_ENDS = frozenset(
+    ("VARIABLE", "NUMBER", "STRING", "LANGUAGE", "RPAR", "RSQB", "IRIREF", "PNAME", "NAMESPACE", "BLANK", "NAME")
+)
 _LITERAL_STARTS = frozenset(("", "RULE_NAME", "ARROW", "COMMA", "AND", "LPAR"))
 _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB"}
 
@@ -109,7 +111,7 @@ def next_statement(source: Source, position: int) -> Statement:
             if ended:
                 break
             continue
-        if kind == "IRIREF" and tokens and _ends_operand(tokens[-1]):
+        if kind == "IRIREF" and tokens and _ends_operand(tokens):
             kind, found = "SYMBOL", "<" + (text[position + 1] if text[position + 1] in "=>-" else "")
         if kind == "SYMBOL":
             if found == "<-" and (arrow_seen or open_brackets):
@@ -141,8 +143,11 @@ def next_statement(source: Source, position: int) -> Statement:
     return statement
 
 
-def _ends_operand(token: Token) -> bool:
-    """Whether a `<` after this token compares, rather than begins an IRI."""
+def _ends_operand(tokens: list[Token]) -> bool:
+    """Whether a `<` after these tokens compares, rather than begins an IRI."""
+    token = tokens[-1]
+    if token.kind == "AT":
+        return len(tokens) > 1  # a language tag, not @base
     if token.kind == "NAME":
         return token.text.lower() not in KEYWORDS and token.text.lower() not in ("base", "prefix")
     if token.kind == "PNAME":

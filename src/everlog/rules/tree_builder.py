@@ -219,7 +219,7 @@ class TreeBuilder(ExpressionBuilder):
         is_word = isinstance(value, Variable | Constant) and text.isidentifier()
         self.report(
             "R104", f"`{short(text)}` is neither an atom nor a condition", value.span,
-            help=f"a relation without arguments is written {short(text)}()" if is_word else "compare it, or BIND(… AS ?v)",
+            help=f"a relation without arguments is {short(text)}()" if is_word else "compare it, or BIND(… AS ?v)",
         )
         return Atom(text, (), span=value.span)
 

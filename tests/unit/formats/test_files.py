@@ -104,7 +104,7 @@ def test_an_unwritable_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk(tmp_path: Path) -> None:
     target = tmp_path / "r.jsonl"
     (tmp_path / f".r.jsonl.{os.getpid()}.tmp").symlink_to("/dev/full")
     with pytest.raises(OutputError, match="r.jsonl: cannot be written .*No space.*\n.*nothing was left half-written"):
@@ -119,6 +119,23 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path) -> None:
         write_facts(path, "r", [['"good', '"a\tb']])
     assert path.read_text() == "old\n"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_links_and_modes_stay(tmp_path: Path) -> None:
+    (tmp_path / "real.csv").write_text("old\n")
+    (tmp_path / "real.csv").chmod(0o600)
+    (tmp_path / "link.csv").symlink_to("real.csv")
+    write_facts(tmp_path / "link.csv", "r", [['"new']])
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_text() == "new\n"
+    assert (tmp_path / "real.csv").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_device_is_written_to_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "null.csv").symlink_to(os.devnull)
+    write_facts(tmp_path / "null.csv", "r", [['"a']])
+    assert Path(os.devnull).is_char_device()
+    assert [path.name for path in tmp_path.iterdir()] == ["null.csv"]
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,8 @@ iris = st.one_of(
 numbers = st.one_of(
     st.integers(), st.decimals(allow_nan=False, allow_infinity=False), st.floats(), st.integers(-3, 3)
 )
-times = st.one_of(
-    st.datetimes(timezones=st.sampled_from([None, dt.UTC])), st.dates(), st.times(timezones=st.sampled_from([None, dt.UTC]))
-)
+zones = st.sampled_from([None, dt.UTC])
+times = st.one_of(st.datetimes(timezones=zones), st.dates(), st.times(timezones=zones))
 datatypes = st.sampled_from([XSD + "integer", XSD + "date", XSD + "byte", EX + "t", XSD + "string"])
 terms: st.SearchStrategy[Term] = st.one_of(
     texts, words, st.sampled_from(["a", "on", "true", "not"]), numbers, st.booleans(), times, iris,

@@ -265,9 +265,9 @@ class _Run:
             state[at.T_BUDGET] = _BUDGET
             dictionary, tables, program = engine.dictionary, engine._tables, self._program
             outcome = run(
-                tables.relations, tables.indexes, self._tracked, program.code, program.starts, program.variants, state,
-                self._batches, self._counts, self._cursors, self._chains, engine._keys, engine._parents, engine._rows,
-                dictionary.kinds, dictionary.numbers,
+                tables.relations, tables.indexes, self._tracked, program.code, program.starts, program.variants,
+                program.work, state, self._batches, self._counts, self._cursors, self._chains, engine._keys,
+                engine._parents, engine._rows, dictionary.kinds, dictionary.numbers,
             )  # fmt: skip
             if outcome == at.GROW:
                 relation = self._by_number[int(state[at.T_RELATION])]

@@ -467,9 +467,22 @@ def end_round(relations, tracked):
 
 
 @njit(cache=True, nogil=True)
+def reads_nothing(relations, code, starts, variants, variant):
+    """Is there an atom with no facts at all to read? Then the variant concludes nothing."""
+    first = variants[variant, at.V_FIRST_STEP]
+    for number in range(first, first + variants[variant, at.V_STEPS]):
+        step = starts[number]
+        if code[step] == at.OP_SCAN or code[step] == at.OP_PROBE or code[step] == at.OP_LOOKUP:
+            low, high = row_range(relations, code[step + at.S_RELATION], code[step + at.S_RANGE])
+            if low >= high:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
 def run(
-    relations, indexes, tracked, code, starts, variants, state, batches, counts, cursors, chains, keys, parents, rows,
-    kinds, numbers,
+    relations, indexes, tracked, code, starts, variants, work, state, batches, counts, cursors, chains, keys, parents,
+    rows, kinds, numbers,
 ):
     """Run rounds until nothing is new, or until Python is needed; the answer says which (layout.DONE, …)."""
     while True:
@@ -490,8 +503,7 @@ def run(
             continue
         level = state[at.T_LEVEL]
         if level < 0:
-            seed = variants[variant, at.V_SEED]
-            if seed >= 0 and relations[seed, at.R_LOW] == relations[seed, at.R_HIGH]:
+            if reads_nothing(relations, code, starts, variants, variant):
                 state[at.T_VARIANT] += 1
                 continue
             level = 0
@@ -547,6 +559,7 @@ def run(
                 carry(code, step, made, parents, batch, batches[level + 1])
                 cursor[0] = count
             if made > 0:
+                work[first + level] += made
                 level += 1
                 counts[level] = made
                 cursors[level, 0] = 0

@@ -69,8 +69,8 @@ EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
 # --- a variant: one row of the variant table ----------------------------------------------------------------------------
 V_FIRST_STEP = 0
 V_STEPS = 1
-V_SEED = 2  # relation whose NEW range it starts from, or -1
-V_APPLICATIONS = 3  # counted here
+V_APPLICATIONS = 2  # counted here
+V_SIZE = 3
 
 # --- the state of a run, so that a kernel can leave and come back -------------------------------------------------------
 T_ROUND = 0

@@ -30,9 +30,11 @@ Integers = npt.NDArray[np.int64]
 class Program:
     """Plans as arrays, with the Python steps that they refer to."""
 
+    plans: Sequence[Plan]
     code: Integers
     starts: Integers  # where each step begins in the code
     variants: Integers
+    work: Integers  # bindings that each step has given so far
     expressions: list[ExpressionStep]
     depth: int  # steps of the longest plan
     slots: int  # variables of the widest rule
@@ -51,6 +53,7 @@ def compile_plans(
 class _Writer:
     def __init__(self, relation: Callable[[str], Relation], tables: Tables, dictionary: Dictionary) -> None:
         self._relation, self._tables, self._dictionary = relation, tables, dictionary
+        self._plans: list[Plan] = []
         self._code: list[int] = []
         self._starts: list[int] = []
         self._variants: list[list[int]] = []
@@ -60,15 +63,18 @@ class _Writer:
 
     def program(self) -> Program:
         return Program(
+            self._plans,
             np.array(self._code or [0], np.int64),
             np.array(self._starts or [0], np.int64),
-            np.array(self._variants, np.int64).reshape(-1, 4),
+            np.array(self._variants, np.int64).reshape(-1, at.V_SIZE),
+            np.zeros(max(1, len(self._starts)), np.int64),
             self._expressions,
             max((variant[at.V_STEPS] for variant in self._variants), default=1),
             self._most_slots,
         )
 
     def add(self, plan: Plan) -> None:
+        self._plans.append(plan)
         first = len(self._starts)
         self._slots = {}
         needed_after = _needed_after(plan.steps)
@@ -78,9 +84,7 @@ class _Writer:
             self._step(step, sorted(bound & needed), needed)
             bound |= _binds(step)
         self._most_slots = max(self._most_slots, len(self._slots))
-        seed = plan.variant.seed
-        seed_relation = -1 if seed is None else self._relation(plan.variant.rule.atoms[seed].relation).number
-        self._variants.append([first, len(plan.steps), seed_relation, 0])
+        self._variants.append([first, len(plan.steps), 0])
 
     def _step(self, step: Step, carried: Sequence[str], needed: set[str]) -> None:
         match step:

@@ -33,9 +33,16 @@ class SampledStatistics:
         matching = int(chosen.sum())
         share = max(matching, 0.5) / taken  # a constant not seen in the sample is rare, not impossible
         keys = [sample[c][chosen] for c in sorted(bound) if isinstance(atom.args[c], Variable)]
+        rows = share * size
         if not keys or matching == 0:
-            return share * size
-        return share * size / _distinct(keys, matching, share * size)
+            return rows
+        together = rows / _distinct(keys, matching, rows)  # if every key asked for is there
+        if len(keys) == 1:
+            return together
+        independent = rows
+        for key in keys:  # if the columns have nothing to do with each other
+            independent /= _distinct([key], matching, rows)
+        return float(np.sqrt(together * independent))  # the truth lies between
 
     def _sample(self, relation: str, columns: list[Ids]) -> list[Ids]:
         if relation not in self._samples:

@@ -30,9 +30,7 @@ settings.load_profile(os.environ.get("EVERLOG_PROFILE", "quick"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--engines", default=",".join(ENGINES), help="engines to test, with commas: " + ", ".join(ENGINES)
-    )
+    parser.addoption("--engines", default=",".join(ENGINES), help="engines to test, with commas: " + ", ".join(ENGINES))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

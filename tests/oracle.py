@@ -1,16 +1,16 @@
 """What does a program mean? Naive evaluation straight from rule syntax, for tests to compare with.
 
-Nothing here is shared with plans, deltas, dependencies or engines: rules are walked as the tree the parser built, and a
-stratum is evaluated again and again, whole, until nothing new comes. Only the functions on values (`everlog.expressions`)
-are the product's own; they have their own tests. It is slow and meant to be read beside section 5 of the design:
+Nothing here is shared with plans, deltas, dependencies or engines: rules are walked as the tree the parser built, and
+a stratum is evaluated again and again, whole, until nothing new comes. Only the functions on values (of
+`everlog.expressions`, which has its own tests) are the product's. Slow, and meant to be read beside docs/language.md:
 
 - A fact is a tuple of term keys (`key_of`), so that 1, 1.0 and true stay three terms. Joins compare keys.
 - Rule B depends on rule A when a head of A unifies with an atom in B's body; through NOT and AGGREGATE strictly.
 - An expression error fails the binding, in BIND and in FILTER.
 - NOT fails a binding when its body has a solution; a variable that nothing outside binds means "no such".
-- AGGREGATE takes each distinct binding of all its body's variables once. With ON there is a group for each group binding
-  that has rows; without ON there is exactly one group, also over nothing. An aggregate that fails, fails its group:
-  COUNT never, SAMPLE over nothing, the others also over a row whose expression fails.
+- AGGREGATE takes each distinct binding of all its body's variables once. With ON there is a group for each group
+  binding that has rows; without ON there is exactly one group, also over nothing. An aggregate that fails, fails its
+  group: COUNT never, SUM and SAMPLE as below, the others over nothing and over a row whose expression fails.
 """
 
 from __future__ import annotations

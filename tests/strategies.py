@@ -1,8 +1,8 @@
 """Which random programs, facts and streams of updates are tried?
 
-Programs are right by construction, so that none is thrown away. A *shape* is what an atom can look like: a relation, or
-the part of a relation with a constant in one place (`[?x, :p1, ?y]`, `tagged(b, ?x)`), and has a stratum. A rule with its
-head in stratum s reads s and below, and under NOT and AGGREGATE only below s; so recursion of every kind (linear,
+Programs are right by construction, so that none is thrown away. A *shape* is what an atom can look like: a relation,
+or the part of a relation with a constant in one place (`[?x, :p1, ?y]`, `tagged(b, ?x)`), and has a stratum. A rule with
+its head in stratum s reads s and below, and under NOT and AGGREGATE only below s; so recursion of every kind (linear,
 non-linear, mutual) happens inside strata and any subset of the rules is a program too, which rule updates use. A rule
 makes new values only from strata below its own, or counts up to a bound, so every program ends.
 
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hypothesis import strategies as st
+from tests.subjects import Update
 
 from everlog.facts.terms import IRI, RDF_TYPE, Term
 from everlog.rules.printer import print_program
@@ -36,7 +37,6 @@ from everlog.rules.syntax import (
     Rule,
     Variable,
 )
-from tests.subjects import Update
 
 Draw = Callable[[st.SearchStrategy], object]
 
@@ -118,7 +118,8 @@ def worlds(draw: Draw) -> World:
         shapes += [Shape(TRIPLE, 3, n, ((1, IRI(f"{EX}p{n}")),)) for n in range(TOP)]
         shapes += [Shape(TRIPLE, 3, TOP, ((1, IRI(RDF_TYPE)), (2, IRI(EX + "C"))))]
         shapes += [Shape(TRIPLE, 3, TOP, head=False)]
-        shapes += [Shape("tagged", 2, 0, ((0, "a"),)), Shape("tagged", 2, 2, ((0, "b"),)), Shape("tagged", 2, 2, head=False)]
+        shapes += [Shape("tagged", 2, 0, ((0, "a"),)), Shape("tagged", 2, 2, ((0, "b"),))]
+        shapes += [Shape("tagged", 2, 2, head=False)]
     elif kind == "whole":
         shapes += [Shape(TRIPLE, 3, 1)]
     extra = draw(st.lists(st.sampled_from(VALUES), max_size=2))
@@ -365,7 +366,7 @@ def programs(draw: Draw, world: World, most: int = 8) -> Program:
 
 @st.composite
 def updates(draw: Draw, world: World, facts: dict[str, list[tuple[Term, ...]]], most: int = 4) -> tuple[Update, ...]:
-    """Updates over facts that are often there: each row is inserted or deleted again and again, sometimes both at once."""
+    """Updates over facts that are often there: a row is inserted and deleted again and again, sometimes both at once."""
     pool: dict[str, list[tuple[Term, ...]]] = {relation: list(found) for relation, found in facts.items()}
     for relation, found in draw(fact_sets(world, most=4)).items():
         pool.setdefault(relation, []).extend(found)

@@ -1,6 +1,6 @@
 """How do tests talk to a knowledge base and to the oracle in the same words?
 
-A subject takes updates and answers with what was gained and lost, and shows its whole state, both as tuples of term keys.
+A subject takes updates and answers with what was gained and lost, and shows its whole state, as tuples of term keys.
 Cases and property tests are written against subjects, so that the oracle itself runs every case too.
 """
 
@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from tests.oracle import Fact, State, difference, instance, materialise
+
 import everlog
 from everlog.errors import NotFoundError
 from everlog.facts.terms import Term, key_of, term_of
 from everlog.rules.parser import parse_program
 from everlog.rules.syntax import Aggregate, Atom, Negation, Program, Rule
-from tests.oracle import Fact, State, difference, instance, materialise
 
 Rows = Mapping[str, Sequence[tuple[Term, ...]]]
 
@@ -91,8 +92,9 @@ class EngineSubject:
         self.relations.update(update.insert, (atom.relation for atom in added.facts))
         for rule in added.rules:
             self.relations.update(atom.relation for atom in (*rule.heads, *body_atoms(rule.body)))
-        gained, lost = ({r: found for r in self.relations if (found := key_set(of(r)))} for of in (change.gained, change.lost))
-        return gained, lost
+        gained = {relation: key_set(change.gained(relation)) for relation in self.relations}
+        lost = {relation: key_set(change.lost(relation)) for relation in self.relations}
+        return {r: rows for r, rows in gained.items() if rows}, {r: rows for r, rows in lost.items() if rows}
 
     def state(self) -> State:
         return {relation: rows for relation in self.relations if (rows := self._rows(relation))}

@@ -1,7 +1,7 @@
 """Does every engine do what the stories in `cases/` and `foreign/` say?
 
-A case is a text of sections. A section starts at the left edge with its word and goes on over indented lines; lines that
-start with `#` are comments.
+A case is a text of sections. A section starts at the left edge with its word and goes on over indented lines; lines
+that start with `#` are comments.
 
     rules     path(?x,?y) :- edge(?x,?y).    path(?x,?z) :- edge(?x,?y), path(?y,?z).
     facts     edge(a,b).  edge(b,c).
@@ -17,7 +17,7 @@ start with `#` are comments.
 - `expect` lists exactly the gains (+) and losses (-) of the update before it, among the facts that some rule's head
   could derive (for `edge` above: none). A fact inserted into a relation that rules define is among them.
 - `expect nothing` says that there are none. `expect all r: …` lists a whole relation; `expect all r: nothing`.
-- `expect error CODE` says that the update is refused with a diagnostic of that code, and that everything stays as it was.
+- `expect error CODE` says that the update is refused with a diagnostic of that code and everything stays as it was.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-
-from everlog.errors import EverlogError, ProgramError
-from everlog.rules.parser import parse_program
-from everlog.rules.syntax import Atom, Constant, Rule, Variable
 from tests.oracle import NotStratified, State, difference, unify
 from tests.subjects import EngineSubject, OracleSubject, Subject, Update, keys, listing
+
+from everlog.errors import EverlogError, ProgramError
+from everlog.facts.terms import term_of
+from everlog.rules.parser import parse_program
+from everlog.rules.syntax import Atom, Constant, Rule, Variable
 
 HERE = Path(__file__).parent
 CASES = sorted([*HERE.glob("cases/*.case"), *HERE.glob("foreign/*.case")])
@@ -139,7 +140,7 @@ class Case:
     def update(self, text: str) -> Update:
         plus, minus = signed(text)
         rules = [statement.removeprefix("rule ") for statement in plus if statement.startswith("rule ")]
-        names = [statement.removeprefix("rule ").rstrip(".").strip() for statement in minus if statement.startswith("rule ")]
+        names = [statement.removeprefix("rule ").rstrip(" .") for statement in minus if statement.startswith("rule ")]
         return Update(
             insert=self.rows(" ".join(s for s in plus if not s.startswith("rule "))),
             delete=self.rows(" ".join(s for s in minus if not s.startswith("rule "))),
@@ -150,7 +151,6 @@ class Case:
 
 def derivable(state: State, rules: list[Rule]) -> State:
     """The facts that some rule's head could derive."""
-    from everlog.facts.terms import term_of
 
     def fits(relation: str, fact: tuple[str, ...]) -> bool:
         ground = Atom(relation, tuple(Constant(term_of(key)) for key in fact))
@@ -182,7 +182,9 @@ def play(case: Case, subject: Subject) -> None:
             check(case, expectation, subject, gained, lost, rules)
 
 
-def check(case: Case, expectation: Expectation, subject: Subject, gained: State, lost: State, rules: list[Rule]) -> None:
+def check(
+    case: Case, expectation: Expectation, subject: Subject, gained: State, lost: State, rules: list[Rule]
+) -> None:
     place, text = f"line {expectation.line}", expectation.text
     whole = re.match(r"all\s+(\w+)\s*:", text)
     if whole:

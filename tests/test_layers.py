@@ -3,8 +3,8 @@
     facts <- formats, dictionary, expressions, rules      rules <- plans <- engines
     plans, engines.interface <- maintenance <- store <- cli
 
-`errors` and `limits` may be used by everyone. `maintenance` knows no array library and no engine but the interface; only
-`engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
+`errors` and `limits` may be used by everyone. `maintenance` knows no array library and no engine but the interface;
+only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOT = Path(everlog.__file__).parent
 
 SHARED = {"errors", "limits"}
 
-# Each folder, and what of everlog it may import besides itself and what is shared. A dotted name allows that module alone.
+# Each folder, and what of everlog it may import besides itself and what is shared; a dotted name is that module alone.
 ALLOWED: dict[str, set[str]] = {
     "facts": set(),
     "formats": {"facts"},
@@ -53,7 +53,7 @@ def module_name(path: Path) -> str:
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and full name of everything a file imports, also inside functions; a name from a package counts as its own."""
+    """Line and full name of everything a file imports, also inside functions; `from a import b` counts as a.b."""
     package = module_name(path) if path.name == "__init__.py" else module_name(path).rpartition(".")[0]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
@@ -77,7 +77,7 @@ def broken_arrows(path: Path) -> Iterator[str]:
     for line, name in imports(path):
         if not within(name, "everlog") or any(within(name, f"everlog.{prefix}") for prefix in allowed):
             continue
-        if not any((layer, known) == (where, what) for where, what in TYPING_ONLY for known in [what] if within(name, what)):
+        if not any(layer == where and within(name, what) for where, what in TYPING_ONLY):
             yield f"{path.relative_to(ROOT.parent)}:{line}: {layer} may not import {name}"
 
 

@@ -36,6 +36,7 @@ RELATION = Workload(
     title="WordNet hypernym closure",
     data=relation,
     counts={"ancestor": 698_587},
+    derivations=718_868,
     program="forest",
     sql=(closure_sql("SELECT x, y FROM given.parent", "ancestor"),),
     asp=as_asp(rules_of("forest")),
@@ -46,6 +47,7 @@ TRIPLES = Workload(
     title="WordNet hypernym closure, as triples",
     data=rdf,
     counts={"triple": 216_363 + 698_587},
+    derivations=718_868,
     sql=(
         closure_sql("SELECT s, o FROM given.triple WHERE p = {<urn:wn30:hypernym>}", "ancestor"),
         "CREATE TABLE triple AS SELECT s, p, o FROM given.triple"

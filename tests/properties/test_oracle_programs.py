@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, note
-
+from hypothesis import given, note, settings
 from tests.oracle import materialise
 from tests.strategies import Story, program_stories
 from tests.subjects import EngineSubject, Update, listing
@@ -17,6 +16,7 @@ def test_oracle_programs(engine: str, story: Story) -> None:
     assert listing(subject.state()) == listing(materialise(story.program, story.facts))
 
 
+@settings(max_examples=settings().max_examples // 3)
 @given(story=program_stories())
 def test_oracle_rules_then_facts(engine: str, story: Story) -> None:
     """Facts that come after the rules, and rules that come after the facts, give the same."""

@@ -6,8 +6,7 @@ removes rules too.
 
 from __future__ import annotations
 
-from hypothesis import given, note
-
+from hypothesis import given, note, settings
 from tests.strategies import Story, fact_stories, rule_stories
 from tests.subjects import EngineSubject, OracleSubject, Update, listing
 
@@ -24,11 +23,13 @@ def follow(engine: str, story: Story) -> None:
         assert listing(lost) == listing(expected_lost), f"losses of update {number}"
 
 
+@settings(max_examples=settings().max_examples // 2)  # each example is several updates
 @given(story=fact_stories())
 def test_oracle_updates_of_facts(engine: str, story: Story) -> None:
     follow(engine, story)
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(story=rule_stories())
 def test_oracle_updates_of_rules(engine: str, story: Story) -> None:
     follow(engine, story)

@@ -49,20 +49,18 @@ def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] 
             facts.append(plain[0])
             position = plain[1]
             continue
-        statement = next_statement(source, position)
-        position = statement.end
-        for built in _read(statement, terms, "statement", problems):
-            match built:
-                case Rule(body=()):
-                    facts.extend(built.heads)
-                case Rule():
-                    rules.append(built)
-                case Import():
-                    imports.append(built)
-                case Export():
-                    exports.append(built)
-                case _:
-                    pass
+        built, position = _read(next_statement(source, position), terms, "statement", problems)
+        match built:
+            case Rule(body=()):
+                facts.extend(built.heads)
+            case Rule():
+                rules.append(built)
+            case Import():
+                imports.append(built)
+            case Export():
+                exports.append(built)
+            case _:
+                pass
         if len(problems) > MAX_PROBLEMS:
             last = Diagnostic("R100", f"more than {MAX_PROBLEMS} problems; the rest of the text is not read")
             raise ProgramError([*problems[:MAX_PROBLEMS], last])
@@ -88,12 +86,10 @@ def parse_body(text: str, name: str = "<query>", prefixes: Mapping[str, str] | N
     if rest < len(text) and not statement.problems:
         span = Span(source, rest, len(text))
         problems.append(Diagnostic("R104", "a query is one list of literals", span, help="end it at its first dot"))
-    literals: tuple[Literal, ...] = ()
-    if not problems:
-        for built in _read(statement, TermReader(prefixes), "query", problems):
-            literals = built
+    built = None if problems else _read(statement, TermReader(prefixes), "query", problems)[0]
     if problems:
         raise ProgramError(problems)
+    literals: tuple[Literal, ...] = built
     return literals
 
 
@@ -128,40 +124,29 @@ def read_program(path: str | Path) -> Program:
     return parse_program(text, str(file))
 
 
-def _read(statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]) -> Iterator[Any]:
-    """What a statement says, in pieces when a dot was missing inside it."""
-    while True:
-        if statement.problems:
-            problems.extend(statement.problems)
-            return
-        if not statement.tokens:
-            if start == "statement" and statement.dot is not None:
-                span = Span(statement.source, statement.dot, statement.dot + 1)
-                problems.append(Diagnostic("R104", "a dot that ends nothing", span, help="remove it"))
-            return
-        built, rest = _parse(statement, terms, start, problems)
-        yield built
-        if rest is None:
-            return
-        statement = rest
-
-
-def _parse(
-    statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]
-) -> tuple[Any, Statement | None]:
+def _read(statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]) -> tuple[Any, int]:
+    """What a statement says (None: nothing that can be used), and where to read on."""
     from lark.exceptions import UnexpectedToken
 
     from everlog.rules.syntax_errors import explain, missing_dot
-    from everlog.rules.tree_builder import Broken, TreeBuilder, too_deep
+    from everlog.rules.tree_builder import TreeBuilder, too_deep
 
+    if statement.problems:
+        problems.extend(statement.problems)
+        return None, statement.end
+    if not statement.tokens:
+        assert statement.dot is not None, "a statement without tokens ends at its dot"
+        span = Span(statement.source, statement.dot, statement.dot + 1)
+        problems.append(Diagnostic("R104", "a dot that ends nothing", span, help="remove it"))
+        return None, statement.end
     try:
         tree = _grammar().parse(statement.tokens, start=start)
     except UnexpectedToken as error:
         place = None if error.token.type == "$END" else error.token.start_pos
         index = next((i for i, token in enumerate(statement.tokens) if token.start == place), None)
-        problem, rest = explain(statement, index, error.accepts or error.expected)
+        problem, resume = explain(statement, index, error.accepts or error.expected)
         problems.append(problem)
-        return Broken(), rest
+        return None, resume or statement.end
     if statement.needs_dot and statement.dot is None:
         problems.append(missing_dot(statement, len(statement.tokens) - 1))
     names = (token.text.lstrip("?$") for token in statement.tokens if token.kind == "VARIABLE")
@@ -175,7 +160,7 @@ def _parse(
                 help="compute parts of it in rules of their own, or with BIND",
             )
     problems.extend(builder.problems)
-    return (Broken() if builder.problems else built), None
+    return (None if builder.problems else built), statement.end
 
 
 @cache

@@ -22,10 +22,8 @@ _TERM_KINDS = frozenset(("NAME", "VARIABLE", "STRING", "NUMBER", "IRIREF", "PNAM
 _STATEMENT_STARTS = frozenset(("NAME", "PNAME", "IRIREF", "LSQB", "NAMESPACE", "AT", "VARIABLE"))
 
 
-def explain(
-    statement: Statement, index: int | None, expected: Collection[str]
-) -> tuple[Diagnostic, Statement | None]:
-    """The problem at a token (None: at the end), and the rest of the text as a statement if it can be read on."""
+def explain(statement: Statement, index: int | None, expected: Collection[str]) -> tuple[Diagnostic, int | None]:
+    """The problem at a token (None: at the end), and where another statement seems to begin inside this one."""
     tokens, source = statement.tokens, statement.source
     if index is None:
         return _ends_early(statement, expected), None
@@ -34,11 +32,7 @@ def explain(
     if tokens[0].kind == "AT":
         return _unknown_directive(tokens[0], Span(source, tokens[0].start, tokens[0].end)), None
     if index and "$END" in expected and _begins_statement(statement, index):
-        rest = Statement(source, tokens[index:], dot=statement.dot, end=statement.end, needs_dot=statement.needs_dot)
-        first = rest.tokens[0]
-        if first.kind == "NAMESPACE" and len(rest.tokens) > 1 and rest.tokens[1].start > first.end:
-            rest.tokens[0] = first._replace(kind="RULE_NAME")
-        return missing_dot(statement, index - 1), rest
+        return missing_dot(statement, index - 1), token.start
     if token.kind == "ARROW":
         if any(earlier.kind == "ARROW" for earlier in tokens[:index]):
             again = f"a second `{token.text}` in one rule"

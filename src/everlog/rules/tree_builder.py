@@ -50,29 +50,16 @@ class MoreWith:
     span: Span
 
 
-@dataclass(frozen=True)
-class Base:
-    """A declaration that is done with once it is read."""
-
-
-@dataclass(frozen=True)
-class Broken:
-    """Stands for something that was reported."""
-
-
-Built = Rule | tuple[Literal, ...] | Import | Export | Base | Broken
-
-
 class TreeBuilder(ExpressionBuilder):
     """Builds one statement."""
 
     # statements
 
-    def rule(self, children: list[Any]) -> Rule | Broken:
+    def rule(self, children: list[Any]) -> Rule | None:
         name, heads, arrow, body = children
         atoms = tuple(self._head(literal) for literal in heads[0])
         if any(atom is None for atom in atoms):
-            return Broken()
+            return None
         if name is not None and arrow is None:
             self.report("R110", "a fact has no name", self.span([name]), help="remove the name; only rules have one")
         label = name[:-1] if name is not None else None
@@ -90,14 +77,12 @@ class TreeBuilder(ExpressionBuilder):
         )
         return None
 
-    def prefix(self, children: list[Any]) -> Base:
+    def prefix(self, children: list[Any]) -> None:
         _, namespace, reference = children
         self.guarded(lambda: self.terms.declare(namespace[:-1], self.terms.iri_reference(reference)), children, None)
-        return Base()
 
-    def base(self, children: list[Any]) -> Base:
+    def base(self, children: list[Any]) -> None:
         self.guarded(lambda: self.terms.declare_base(self.terms.iri_reference(children[1])), children, None)
-        return Base()
 
     def import_(self, children: list[Any]) -> Import:
         *_, path, header, types = children

@@ -257,6 +257,7 @@ class TestMistakes:
     def test_missing_dots(self) -> None:
         assert codes("p(X) :- q(X)\nr(X) :- s(X)\nr2: t(X) :- u(X)\n[X, X, X] :- v(X)") == ["R105"] * 4
         assert codes("p(a)\np(b). p(c)") == ["R105"] * 2
+        assert codes("p(a)\nPREFIX e: <http://e/>\ne:p(a, b)\n@prefix f: <http://f/>\nf:p(a, b).") == ["R105"] * 2
         assert codes("p(X) :- q(X) :- r(X).") == ["R105"]
 
     def test_several_problems_in_one_statement(self) -> None:

@@ -16,7 +16,7 @@ from numba import njit
 
 from everlog.dictionary.dictionary import INLINE_OFFSET, KIND_EXACT_NUMBER, KIND_OTHER
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.memory import int32s, int64s, prefetch, uint16s, uint64s
+from everlog.engines.columnar.memory import cycles, int32s, int64s, prefetch, uint16s, uint64s
 from everlog.engines.columnar.tables import EMPTY, add_to_key, slot_of
 
 _START = -2  # a cursor that has not looked at its binding yet
@@ -520,6 +520,7 @@ def run(
                 level -= 1
                 continue
             made = np.int64(0)
+            began = cycles()
             if operation == at.OP_PROBE or operation == at.OP_SCAN:
                 if operation == at.OP_PROBE:
                     if cursor[1] == _START and cursor[0] == 0:
@@ -539,6 +540,7 @@ def run(
                     state[at.T_RELATION] = short
                     return at.GROW
                 cursor[0] = count
+                work[first + level, at.W_CYCLES] += cycles() - began
                 variants[variant, at.V_APPLICATIONS] += count
                 state[at.T_BUDGET] -= count
                 if state[at.T_BUDGET] <= 0:
@@ -558,8 +560,9 @@ def run(
                     return at.EVALUATE
                 carry(code, step, made, parents, batch, batches[level + 1])
                 cursor[0] = count
+            work[first + level, at.W_CYCLES] += cycles() - began
             if made > 0:
-                work[first + level] += made
+                work[first + level, at.W_BINDINGS] += made
                 level += 1
                 counts[level] = made
                 cursors[level, 0] = 0

@@ -72,6 +72,11 @@ V_STEPS = 1
 V_APPLICATIONS = 2  # counted here
 V_SIZE = 3
 
+# --- what a step has done so far: one row of the work table --------------------------------------------------------------
+W_BINDINGS = 0  # bindings it gave
+W_CYCLES = 1  # processor cycles it took
+W_SIZE = 2
+
 # --- the state of a run, so that a kernel can leave and come back -------------------------------------------------------
 T_ROUND = 0
 T_VARIANT = 1

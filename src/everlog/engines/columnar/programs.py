@@ -34,7 +34,7 @@ class Program:
     code: Integers
     starts: Integers  # where each step begins in the code
     variants: Integers
-    work: Integers  # bindings that each step has given so far
+    work: Integers  # what each step has done so far
     expressions: list[ExpressionStep]
     depth: int  # steps of the longest plan
     slots: int  # variables of the widest rule
@@ -67,7 +67,7 @@ class _Writer:
             np.array(self._code or [0], np.int64),
             np.array(self._starts or [0], np.int64),
             np.array(self._variants, np.int64).reshape(-1, at.V_SIZE),
-            np.zeros(max(1, len(self._starts)), np.int64),
+            np.zeros((max(1, len(self._starts)), at.W_SIZE), np.int64),
             self._expressions,
             max((variant[at.V_STEPS] for variant in self._variants), default=1),
             self._most_slots,

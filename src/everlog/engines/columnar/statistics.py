@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.rules.syntax import Atom, Constant, Variable
 
-_SAMPLE = 2000  # rows looked at: enough to tell a key from a category, and cheap
+_SAMPLE = 1000  # rows looked at: enough to tell a key from a category, and cheap
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+Constants = tuple[tuple[int, int], ...]  # columns with the ids they must hold
 
 
 class SampledStatistics:
@@ -16,44 +20,64 @@ class SampledStatistics:
     def __init__(self, columns_of: dict[str, list[Ids]], dictionary: Dictionary) -> None:
         self._columns_of = columns_of
         self._dictionary = dictionary
-        self._samples: dict[str, list[Ids]] = {}
+        self._samples: dict[tuple[str, Constants], list[Ids]] = {}
+        self._distinct: dict[tuple[str, Constants, tuple[int, ...]], float] = {}
 
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
         columns = self._columns_of.get(atom.relation)
         size = len(columns[0]) if columns else 0
         if not columns or size == 0:
             return 0.0
-        sample = self._sample(atom.relation, columns)
-        taken = len(sample[0])
-        chosen = np.ones(taken, bool)
-        for column, arg in enumerate(atom.args):
-            if isinstance(arg, Constant):
-                id_ = self._dictionary.find(arg.term)
-                chosen &= sample[column] == (id_ if id_ is not None else 0)
-        matching = int(chosen.sum())
-        share = max(matching, 0.5) / taken  # a constant not seen in the sample is rare, not impossible
-        keys = [sample[c][chosen] for c in sorted(bound) if isinstance(atom.args[c], Variable)]
-        rows = share * size
+        constants = tuple(
+            (column, self._dictionary.find(arg.term) or 0)
+            for column, arg in enumerate(atom.args)
+            if isinstance(arg, Constant)
+        )
+        taken = len(self._sample(atom.relation, ())[0])
+        matching = len(self._sample(atom.relation, constants)[0])
+        rows = size * max(matching, 0.5) / taken  # a constant not seen in the sample is rare, not impossible
+        keys = tuple(column for column in sorted(bound) if isinstance(atom.args[column], Variable))
         if not keys or matching == 0:
             return rows
-        together = rows / _distinct(keys, matching, rows)  # if every key asked for is there
+        together = rows / self._distinct_keys(atom.relation, constants, keys, rows)  # if every key asked for is there
         if len(keys) == 1:
             return together
         independent = rows
         for key in keys:  # if the columns have nothing to do with each other
-            independent /= _distinct([key], matching, rows)
+            independent /= self._distinct_keys(atom.relation, constants, (key,), rows)
         return float(np.sqrt(together * independent))  # the truth lies between
 
-    def _sample(self, relation: str, columns: list[Ids]) -> list[Ids]:
-        if relation not in self._samples:
-            size = len(columns[0])
-            step = max(1, size // _SAMPLE)
-            self._samples[relation] = [column[::step] for column in columns]
-        return self._samples[relation]
+    def _sample(self, relation: str, constants: Constants) -> list[Ids]:
+        sample = self._samples.get((relation, constants))
+        if sample is None:
+            if constants:
+                sample = self._sample(relation, ())
+                chosen = np.ones(len(sample[0]), bool)
+                for column, id_ in constants:
+                    chosen &= sample[column] == id_
+                sample = [column[chosen] for column in sample]
+            else:
+                columns = self._columns_of[relation]
+                step = max(1, len(columns[0]) // _SAMPLE)
+                sample = [column[::step] for column in columns]
+            self._samples[relation, constants] = sample
+        return sample
+
+    def _distinct_keys(self, relation: str, constants: Constants, keys: tuple[int, ...], rows: float) -> float:
+        """Distinct keys in all, from a sample: those seen once stand for many more (the GEE estimator)."""
+        known = self._distinct.get((relation, constants, keys))
+        if known is None:
+            sample = self._sample(relation, constants)
+            counts = np.unique(_combined([sample[key] for key in keys]), return_counts=True)[1]
+            once = int((counts == 1).sum())
+            known = max(1.0, float(np.sqrt(max(1.0, rows / len(sample[0])))) * once + (len(counts) - once))
+            self._distinct[relation, constants, keys] = known
+        return known
 
 
-def _distinct(keys: list[Ids], taken: int, size: float) -> float:
-    """Distinct keys in all, from a sample: those seen once stand for many more (the GEE estimator)."""
-    _, counts = np.unique(np.stack(keys), axis=1, return_counts=True)
-    once = int((counts == 1).sum())
-    return max(1.0, float(np.sqrt(size / taken)) * once + (len(counts) - once))
+def _combined(columns: list[Ids]) -> npt.NDArray[np.uint64]:
+    """One number per row, different for different rows but for unlucky ones, which an estimate can bear."""
+    combined = columns[0].astype(np.uint64)
+    for column in columns[1:]:
+        combined = combined * _SPREAD + column.astype(np.uint64)
+    return combined

@@ -87,5 +87,5 @@ $(INSTALLED): | $(PY)
 
 $(COMPILED): $(INSTALLED)
 	@echo "setup: compiling the kernels"
-	@$(PY) -m everlog.engines.columnar.compile
+	@$(PY) -m everlog.cli.compile_kernels
 	@rm -f $(VENV)/compiled-* && touch $@

@@ -286,10 +286,6 @@ def _three_valued(decisive: bool) -> Callable[[Sequence[Expression], Binding], T
     return combine
 
 
-def _not(args: Sequence[Expression], binding: Binding) -> Term:
-    return not truth(evaluate(args[0], binding))
-
-
 def _in(args: Sequence[Expression], binding: Binding) -> Term:
     first, *rest = args
     return _three_valued(True)([Call("=", (first, other)) for other in rest], binding)
@@ -309,19 +305,15 @@ def _coalesce(args: Sequence[Expression], binding: Binding) -> Term:
     raise Failed("nothing has a value")
 
 
-def _bound(args: Sequence[Expression], binding: Binding) -> Term:
-    return isinstance(args[0], Variable) and args[0].name in binding
-
-
 SPECIAL: dict[str, Callable[[Sequence[Expression], Binding], Term]] = {
     "&&": _three_valued(False),
     "||": _three_valued(True),
-    "!": _not,
+    "!": lambda args, binding: not truth(evaluate(args[0], binding)),
     "in": _in,
     "not in": lambda args, binding: not _in(args, binding),
     "if": _if,
     "coalesce": _coalesce,
-    "bound": _bound,
+    "bound": lambda args, binding: isinstance(args[0], Variable) and args[0].name in binding,
 }
 
 
@@ -375,12 +367,6 @@ def _sum(terms: list[Term]) -> Term:
     return float(exact)
 
 
-def _average(terms: list[Term]) -> Term:
-    if not terms:
-        raise Failed("AVG of nothing")
-    return call("/", _sum(terms), len(terms))
-
-
 def _ordered(terms: list[Term]) -> list[Term]:
     if not terms:
         raise Failed("nothing to choose from")
@@ -401,7 +387,7 @@ def _median(terms: list[Term]) -> Term:
 AGGREGATORS: dict[str, Callable[[list[Term]], Term]] = {
     "COUNT": len,
     "SUM": _sum,
-    "AVG": _average,
+    "AVG": lambda terms: call("/", _sum(_ordered(terms)), len(terms)),
     "MIN": lambda terms: _ordered(terms)[0],
     "MAX": lambda terms: _ordered(terms)[-1],
     "MEDIAN": _median,

@@ -1,10 +1,10 @@
 """Which random programs, facts and streams of updates are tried?
 
 Programs are right by construction, so that none is thrown away. A *shape* is what an atom can look like: a relation,
-or the part of a relation with a constant in one place (`[?x, :p1, ?y]`, `tagged(b, ?x)`), and has a stratum. A rule with
-its head in stratum s reads s and below, and under NOT and AGGREGATE only below s; so recursion of every kind (linear,
-non-linear, mutual) happens inside strata and any subset of the rules is a program too, which rule updates use. A rule
-makes new values only from strata below its own, or counts up to a bound, so every program ends.
+or the part of a relation with a constant in one place (`[?x, :p1, ?y]`, `tagged(b, ?x)`), and has a stratum. A rule
+with its head in stratum s reads s and below, and under NOT and AGGREGATE only below s; so recursion of any kind happens
+inside strata, and any subset of the rules is a program too, which rule updates use. A rule makes new values only from
+strata below its own, or counts up to a bound, so every program ends.
 
 Values are few, so that joins meet, and of many types, so that comparisons mix them and arithmetic often fails.
 """
@@ -241,7 +241,7 @@ class Drafts:
             body.append(Filter(self.comparison([*bound, local.name])))
         return Negation(tuple(body), exists)
 
-    def aggregate(self, stratum: int, grouped: bool) -> tuple[Aggregate, list[str]]:
+    def aggregate(self, stratum: int, grouped: bool) -> Aggregate:
         own = [self.new("u").name, self.new("u").name]
         names = [*VARIABLES[:2], *own] if grouped else own
         body: list[Literal] = [*self.atoms(self.world.upto(stratum - 1), names, 2)[1]]
@@ -254,8 +254,7 @@ class Drafts:
             seen.append(target.name)
         group = [name for name in seen if name in VARIABLES] if grouped else []
         bindings = [self.aggregate_binding(seen) for _ in range(self.draw(st.integers(1, 2)))]
-        atom = Aggregate(tuple(body), tuple(map(Variable, group)), tuple(bindings))
-        return atom, [*group, *(binding.variable.name for binding in bindings)]
+        return Aggregate(tuple(body), tuple(map(Variable, group)), tuple(bindings))
 
     def aggregate_binding(self, seen: Sequence[str]) -> AggregateBinding:
         function = self.one_of("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "SAMPLE", "COUNT*")
@@ -274,18 +273,14 @@ class Drafts:
         recursive = any(shape.stratum == stratum for shape in shapes)
         if self.chance(20):
             if self.chance(40):
-                body.clear()
-                recursive = False
-            aggregate, _ = self.aggregate(stratum, grouped=self.chance(70))
-            body.append(aggregate)
+                body, recursive = [], False
+            body.append(self.aggregate(stratum, grouped=self.chance(70)))
         bound = sorted({v.name for literal in body for v in _binds(literal) if not v.anonymous})
         if self.chance(30) and bound:
             target = self.new("v")
             if recursive:
-                body += [
-                    Bind(Call("+", (Variable(self.one_of(*bound)), Constant(1))), target),
-                    Filter(Call("<", (target, Constant(4)))),
-                ]
+                body.append(Filter(Call("<", (target, Constant(4)))))
+                body.append(Bind(Call("+", (Variable(self.one_of(*bound)), Constant(1))), target))
             else:
                 body.append(Bind(self.value(bound), target))
             bound.append(target.name)
@@ -348,12 +343,7 @@ def _binds(literal: Literal) -> list[Variable]:
 @st.composite
 def rules(draw: Draw, world: World, name: str) -> Rule:
     drafts = Drafts(draw, world)
-    match drafts.one_of("seed", "seed", "chain", "chain", "free", "free", "free", "free"):
-        case "seed":
-            return drafts.seed(name)
-        case "chain":
-            return drafts.chain(name)
-    return drafts.rule(name)
+    return drafts.one_of(drafts.seed, drafts.chain, drafts.rule, drafts.rule)(name)
 
 
 # Programs and streams
@@ -366,7 +356,7 @@ def programs(draw: Draw, world: World, most: int = 8) -> Program:
 
 @st.composite
 def updates(draw: Draw, world: World, facts: dict[str, list[tuple[Term, ...]]], most: int = 4) -> tuple[Update, ...]:
-    """Updates over facts that are often there: a row is inserted and deleted again and again, sometimes both at once."""
+    """Updates over facts that are often there: a row may be inserted and deleted again and again, or both at once."""
     pool: dict[str, list[tuple[Term, ...]]] = {relation: list(found) for relation, found in facts.items()}
     for relation, found in draw(fact_sets(world, most=4)).items():
         pool.setdefault(relation, []).extend(found)

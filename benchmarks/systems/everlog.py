@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 import everlog
@@ -21,11 +22,10 @@ WARM_UP = """
 
 
 class Everlog:
-    version = getattr(everlog, "__version__", "?")
+    version = version("everlog")
 
     def __init__(self, engine: str) -> None:
         self.engine = engine
-        self.open().close()
 
     def open(self) -> everlog.KnowledgeBase:
         return everlog.open(engine=self.engine)
@@ -35,7 +35,6 @@ class Everlog:
         kb = self.open()
         kb.insert("spark", [(1, 2), (2, 3)])
         kb.add_rules(WARM_UP)
-        kb.close()
 
     def prepare(self, workload: Workload, tables: Tables) -> None:
         self.rules = workload.rules
@@ -50,7 +49,7 @@ class Everlog:
             self.kb.load(self.triples)
 
     def reason(self) -> None:
-        self.change = self.kb.add_rules(self.rules)
+        self.work = getattr(self.kb.add_rules(self.rules), "report", None)  # the change itself is let go
 
     def count(self, relations: Iterable[str]) -> dict[str, int]:
         return {relation: len(self.kb.facts(relation)) for relation in relations}
@@ -59,9 +58,8 @@ class Everlog:
         if self.triples:
             self.triples.unlink()
         said: dict[str, object] = {}
-        report = getattr(self.change, "report", None)
         for name in ("rule_applications", "rounds"):
-            said[name] = getattr(report, name, None)
+            said[name] = getattr(self.work, name, None)
         memory = getattr(self.kb, "memory", None)
         if memory is not None:
             known = memory()

@@ -1,4 +1,4 @@
-"""Everlog keeps derived data true: facts, Datalog rules, and everything that follows, brought up to date as they change."""
+"""Everlog keeps derived data true: facts, Datalog rules, and all that follows, brought up to date as they change."""
 
 from everlog.errors import (
     DataError,
@@ -22,7 +22,25 @@ from everlog.store.rows import Rows
 from everlog.store.store import KnowledgeBase
 
 __all__ = [
-    "IRI", "BlankNode", "Change", "DataError", "EverlogError", "FactLimitError", "FormatError", "KnowledgeBase",
-    "LimitError", "Limits", "Literal", "MemoryLimitError", "NotFoundError", "OutputError", "ProgramError",
-    "RoundLimitError", "Rows", "Term", "TimeLimitError", "UsageError", "open",
+    "IRI",
+    "BlankNode",
+    "Change",
+    "DataError",
+    "EverlogError",
+    "FactLimitError",
+    "FormatError",
+    "KnowledgeBase",
+    "LimitError",
+    "Limits",
+    "Literal",
+    "MemoryLimitError",
+    "NotFoundError",
+    "OutputError",
+    "ProgramError",
+    "RoundLimitError",
+    "Rows",
+    "Term",
+    "TimeLimitError",
+    "UsageError",
+    "open",
 ]

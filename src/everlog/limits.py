@@ -42,7 +42,7 @@ class Watch:
         if limits.rounds is not None and rounds > limits.rounds:
             raise RoundLimitError(
                 f"stopped after {limits.rounds:,} rounds of one component",
-                hint="a rule may invent values without end (BIND in recursion); bound it with FILTER, or raise the limit",
+                hint="a rule may invent values without end (BIND in recursion); bound it by FILTER, or raise the limit",
             )
         if limits.facts is not None and facts > limits.facts:
             raise FactLimitError(
@@ -50,7 +50,9 @@ class Watch:
                 hint="a rule may derive more than was meant (a product of relations?); raise the limit if it is meant",
             )
         if limits.seconds is not None and time.monotonic() - self._started > limits.seconds:
-            raise TimeLimitError(f"stopped after {limits.seconds:g} s", hint="raise the limit on seconds, or derive less")
+            raise TimeLimitError(
+                f"stopped after {limits.seconds:g} s", hint="raise the limit on seconds, or derive less"
+            )
         if resident_memory() > self._memory:
             raise MemoryLimitError(
                 f"stopped at {self._memory / 2**30:.2f} GiB of memory", hint="raise the limit on memory, or derive less"

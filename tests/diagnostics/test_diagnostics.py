@@ -1,7 +1,7 @@
 """Does each bad program print what its .err file says?
 
-A `.dl` file here is read and checked; all that is wrong with it is expected in the `.err` file of the same name. After a
-wanted change, write them anew with EVERLOG_UPDATE_GOLDEN=1 and look at the difference.
+A `.dl` file here is read and checked; all that is wrong with it is expected in the `.err` file of the same name. After
+a wanted change, write them anew with EVERLOG_UPDATE_GOLDEN=1 and look at the difference.
 """
 
 from __future__ import annotations

@@ -71,7 +71,9 @@ class Dictionary:
         if found is None:
             found = len(self._keys)
             if found >= MOST_TERMS:
-                raise LimitError("more than two billion distinct terms", hint="use the Spark engine for data of this size")
+                raise LimitError(
+                    "more than two billion distinct terms", hint="use the Spark engine for data of this size"
+                )
             self._ids[key] = found
             self._keys.append(key)
         return found

@@ -64,8 +64,11 @@ class PhaseReport:
 
     def as_data(self) -> dict[str, Any]:
         return {
-            "phase": self.name, "rounds": self.rounds, "rule_applications": self.rule_applications,
-            "gained": self.gained, "seconds": round(self.seconds, 6),
+            "phase": self.name,
+            "rounds": self.rounds,
+            "rule_applications": self.rule_applications,
+            "gained": self.gained,
+            "seconds": round(self.seconds, 6),
         }
 
 

@@ -1,11 +1,12 @@
 """What is a term, and which text stands for it?
 
-A term is an RDF term (``IRI``, ``BlankNode``, ``Literal``) or a plain Python value. Plain values *are* the corresponding
-RDF literals: ``"a"`` is an ``xsd:string``, ``3`` an ``xsd:integer``, ``Decimal("2.5")`` an ``xsd:decimal``, ``2.5`` an
-``xsd:double``, ``True`` an ``xsd:boolean``, and ``datetime``, ``date`` and ``time`` the XSD types of those names.
+A term is an RDF term (``IRI``, ``BlankNode``, ``Literal``) or a plain Python value. Plain values *are* the
+corresponding RDF literals: ``"a"`` is an ``xsd:string``, ``3`` an ``xsd:integer``, ``Decimal("2.5")`` an
+``xsd:decimal``, ``2.5`` an ``xsd:double``, ``True`` an ``xsd:boolean``, and ``datetime``, ``date`` and ``time`` the
+XSD types of those names.
 
-Python thinks that ``1 == 1.0 == True``; data must not. So a term is identified by its *key*, a text that begins with one
-character for its kind and never needs escapes:
+Python thinks that ``1 == 1.0 == True``; data must not. So a term is identified by its *key*, a text that begins with
+one character for its kind and never needs escapes:
 
     <http://ex.org/a            an IRI
     _b0                         a blank node
@@ -193,7 +194,9 @@ def _plain(term: Term) -> tuple[str, str]:
         return "date", term.isoformat()
     if isinstance(term, dt.time):
         return "time", time_text(term)
-    raise TypeError(f"{term!r} is not a term: use str, int, float, Decimal, bool, a date or time, IRI, BlankNode or Literal")
+    raise TypeError(
+        f"{term!r} is not a term: use str, int, float, Decimal, bool, a date or time, IRI, BlankNode or Literal"
+    )
 
 
 def _read_double(text: str) -> float:

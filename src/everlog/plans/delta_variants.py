@@ -1,8 +1,9 @@
 """Which versions of a rule derive what follows from new facts, each instance once?
 
-Semi-naive evaluation, as data. For a rule with recursive atoms at positions i1 < i2 < …, variant i lets atom i read NEW,
-the recursive atoms before it ALL, and those after it OLD. An instance whose last new fact stands at atom i is found by
-variant i alone, so no instance is found twice. Atoms that the running component does not define read ALL always.
+Semi-naive evaluation, as data. For a rule with recursive atoms at positions i1 < i2 < …, variant i lets atom i read
+NEW, the recursive atoms before it ALL, and those after it OLD. An instance whose last new fact stands at atom i is
+found by variant i alone, so no instance is found twice. Atoms that the running component does not define read ALL
+always.
 """
 
 from __future__ import annotations
@@ -37,9 +38,7 @@ def delta_variants(rule: FlatRule, defined: Collection[Atom]) -> list[Variant]:
     for seed, is_recursive in enumerate(recursive):
         if is_recursive:
             labels = tuple(
-                Label.NEW if position == seed
-                else Label.OLD if position > seed and recursive[position]
-                else Label.ALL
+                Label.NEW if position == seed else Label.OLD if position > seed and recursive[position] else Label.ALL
                 for position in range(len(rule.atoms))
             )
             variants.append(Variant(rule, labels, seed))

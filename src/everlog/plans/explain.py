@@ -1,7 +1,7 @@
 """How is a program evaluated, in words a person can check?
 
-`explain_program` lists the components in their order, the rules of each, and every variant with its steps: which atom is
-read first, through which bound columns, and where comparisons and negations come.
+`explain_program` lists the components in their order, the rules of each, and every variant with its steps: which atom
+is read first, through which bound columns, and where comparisons and negations come.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class CountedStatistics:
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
         size = float(self._counts.get(atom.relation, 1000))
         free = len(atom.args) - len(bound)
-        return size ** (free / max(1, len(atom.args)))
+        return float(size ** (free / max(1, len(atom.args))))
 
 
 def explain_program(program: Program, counts: Mapping[str, int] | None = None) -> str:
@@ -71,16 +71,17 @@ def _lines(program: Program, statistics: Statistics) -> Iterator[str]:
     for component in components:
         kind = "recursive, " if component.recursive else ""
         yield ""
-        yield f"component {component.number + 1} ({kind}stratum {component.stratum}): {', '.join(component.relations())}"
+        defines = ", ".join(component.relations())
+        yield f"component {component.number + 1} ({kind}stratum {component.stratum}): {defines}"
         for name in dict.fromkeys(rule.name for rule in component.rules):
             text = texts[name]
             yield f"  {text if text.startswith(f'{name}:') else f'{name}: {text}'}"
         for rule, variant in _variants(component):
             yield f"    {rule.name}, {_variant_text(variant)}"
             yield from (f"      {_step_text(step)}" for step in plan_variant(variant, statistics).steps)
-        for rule in component.rules:
-            if isinstance(rule, GroupRule):
-                yield f"    {rule.name}: group {print_atom(rule.source)} into {print_atom(rule.head)}"
+        for group in component.rules:
+            if isinstance(group, GroupRule):
+                yield f"    {group.name}: group {print_atom(group.source)} into {print_atom(group.head)}"
 
 
 def _variants(component: Component[EvaluatedRule]) -> Iterator[tuple[FlatRule, Variant]]:

@@ -161,7 +161,9 @@ class _Flattening:
         outside |= {variable.name for literal in others for variable in _shown(literal)}
         outside |= {variable.name for attempt in attempts for variable in expression_variables(attempt.expression)}
         outside -= {variable.name for variable in negation.exists}
-        inside = list(dict.fromkeys(variable.name for literal in negation.body for variable in literal_variables(literal)))
+        inside = list(
+            dict.fromkeys(variable.name for literal in negation.body for variable in literal_variables(literal))
+        )
         shared = tuple(Variable(name) for name in inside if name in outside)
         inner = negation.body[0]
         if len(negation.body) == 1 and isinstance(inner, Atom) and len(shared) == len(inside):
@@ -227,5 +229,3 @@ def _bindable(body: Iterable[Literal]) -> set[str]:
             case Aggregate():
                 bound.update(variable.name for variable in literal_variables(literal))
     return bound
-
-

@@ -1,9 +1,9 @@
 """In which order are the atoms of a rule read?
 
-The order that is expected to touch the fewest bindings, by live statistics: all orders are considered for bodies of usual
-size (by dynamic programming over sets of atoms), and the cheapest next atom is taken in very long ones. A variant with a
-seed starts there. Comparisons, BINDs and absent atoms come as soon as their variables are bound. The order is data that
-can be printed (`everlog plan`).
+The order that is expected to touch the fewest bindings, by live statistics: all orders are considered for bodies of
+usual size (by dynamic programming over sets of atoms), and the cheapest next atom is taken in very long ones. A
+variant with a seed starts there. Comparisons, BINDs and absent atoms come as soon as their variables are bound. The
+order is data that can be printed (`everlog plan`).
 """
 
 from __future__ import annotations
@@ -127,7 +127,9 @@ class _Search:
         read = prefix.bindings * self._matches[position, known]
         after = self._bound_by(chosen | {position})
         decided = sum(
-            1 for c in self._rule.computations if isinstance(c, Filter) and _inputs(c) <= after and not _inputs(c) <= before
+            1
+            for c in self._rule.computations
+            if isinstance(c, Filter) and _inputs(c) <= after and not _inputs(c) <= before
         )
         cost = prefix.cost + _LOOK_COST * prefix.bindings + read
         return _Prefix(cost, read * _COMPARISON_KEEPS**decided, (*prefix.order, position))

@@ -1,7 +1,7 @@
 """What are the steps of evaluating a rule?
 
-A plan is a sequence of steps over bindings of variables. It starts with one empty binding; each step turns bindings into
-more, fewer or longer ones; `Conclude` at the end gives facts. Plans are plain data that engines interpret.
+A plan is a sequence of steps over bindings of variables. It starts with one empty binding; each step turns bindings
+into more, fewer or longer ones; `Conclude` at the end gives facts. Plans are plain data that engines interpret.
 """
 
 from __future__ import annotations

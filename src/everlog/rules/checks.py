@@ -49,7 +49,10 @@ def check_arities(program: Program, arities: Mapping[str, int]) -> Iterator[Diag
                 else f"{relation} is there already, with {_arguments(known)}",
             )
         yield Diagnostic(
-            "R301", f"relation {relation} is used with {_arguments(arity)}, but it has {known}", span, notes,
+            "R301",
+            f"relation {relation} is used with {_arguments(arity)}, but it has {known}",
+            span,
+            notes,
             f"give it {_arguments(known)}, or another name",
             ((place, "it was first used here"),) if place is not None else (),
         )
@@ -89,7 +92,11 @@ def check_names(program: Program, arities: Mapping[str, int]) -> Iterator[Diagno
             continue
         place = first[rule.name]
         yield Diagnostic(
-            "R302", f"two rules are called {rule.name}", rule.span, (), "give one of them another name, or none",
+            "R302",
+            f"two rules are called {rule.name}",
+            rule.span,
+            (),
+            "give one of them another name, or none",
             ((place, "the first one is here"),) if place is not None else (),
         )
 

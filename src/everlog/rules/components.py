@@ -6,8 +6,9 @@ Two groupings of the same rules:
 (ZodiacEdge, section 4.2). Pictures and reports show them: RS2 has 14.
 
 *Maintenance components* also keep together all rules whose heads unify, because one component alone must own a fact's
-weight, rank and explicit bit (DESIGN 2.2): RS2's r1, r2 and r3 all define p11 and are one component. Where tying heads
-together would put a negative dependency inside a component, its rules fall back to their hyper-nodes: order comes first.
+weight, rank and explicit bit (DESIGN 2.2): RS2's r1, r2 and r3 all define p11 and are one component. Where tying
+heads together would put a negative dependency inside a component, its rules fall back to their hyper-nodes: order
+comes first.
 """
 
 from __future__ import annotations
@@ -66,9 +67,7 @@ def _with_negation_inside(groups: Sequence[Sequence[int]], found: Iterable[Depen
     return {member for number in bad for member in groups[number] if len(groups[number]) > 1}
 
 
-def _components(
-    rules: Sequence[R], found: Iterable[Dependency], groups: Sequence[Sequence[int]]
-) -> list[Component[R]]:
+def _components(rules: Sequence[R], found: Iterable[Dependency], groups: Sequence[Sequence[int]]) -> list[Component[R]]:
     group_of = {member: number for number, group in enumerate(groups) for member in group}
     recursive: set[int] = set()
     incoming: list[list[tuple[int, bool]]] = [[] for _ in groups]

@@ -1,8 +1,9 @@
 """Which rule feeds which?
 
-Rule s feeds rule t when a head of s and a body atom of t *unify*: some fact could match both. Names alone do not decide,
-so `[?x, :p, ?y]` and `[?x, :q, ?y]`, both atoms of the relation `triple`, keep their rules apart. A dependency is
-negative when the atom stands under NOT or inside AGGREGATE: s must then be complete before t is evaluated.
+Rule s feeds rule t when a head of s and a body atom of t *unify*: some fact could match both. Names alone do not
+decide, so `[?x, :p, ?y]` and `[?x, :q, ?y]`, both atoms of the relation `triple`, keep their rules apart. A
+dependency is negative when the atom stands under NOT or inside AGGREGATE: s must then be complete before t is
+evaluated.
 
 This is the rule dependency graph of Xu and Curé (ZodiacEdge, section 2.1); its strongly connected components are the
 paper's hyper-nodes (section 4.2).
@@ -14,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
-from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Argument, Atom, Constant, Literal, Negation, Rule, Variable
+from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Argument, Atom, Constant, Literal, Negation, Rule
 
 
 class Dependency(NamedTuple):
@@ -66,7 +67,7 @@ def dependencies_between(rules: Sequence[R], reads: Callable[[R], Iterable[tuple
 
 
 class HeadIndex:
-    """Which rules have a head that unifies with an atom? Buckets by relation and, for triples, by constant predicate."""
+    """Which rules have a head that unifies with an atom? In buckets by relation and, for triples, by predicate."""
 
     def __init__(self, rules: Sequence[HasHeads]) -> None:
         self._buckets: dict[tuple[str, object], list[tuple[int, Atom]]] = defaultdict(list)
@@ -96,6 +97,7 @@ def _predicate(atom: Atom) -> Constant | None:
 def unify(one: Atom, other: Atom) -> bool:
     """Could one fact match both atoms? Their variables are unrelated even when they share names.
 
+    >>> from everlog.rules.syntax import Variable
     >>> x, y, a, b = Variable("x"), Variable("y"), Constant("a"), Constant("b")
     >>> unify(Atom("p", (x, x)), Atom("p", (a, b))), unify(Atom("p", (x, y)), Atom("p", (a, x)))
     (False, True)
@@ -175,8 +177,3 @@ def strongly_connected(count: int, edges: Iterable[tuple[int, int]]) -> list[lis
                 low[work[-1][0]] = min(low[work[-1][0]], low[node])
     components.reverse()
     return components
-
-
-__all__ = [
-    "Dependency", "HeadIndex", "Variable", "body_atoms", "dependencies", "dependencies_between", "strongly_connected", "unify",
-]

@@ -94,7 +94,11 @@ def _place_data(span: Span | None) -> dict[str, Any] | None:
     line, column = span.source.place(span.start)
     end_line, end_column = span.source.place(max(span.start, span.end))
     return {
-        "file": span.source.name, "line": line, "column": column, "end_line": end_line, "end_column": end_column,
+        "file": span.source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
     }
 
 

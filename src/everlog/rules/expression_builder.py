@@ -89,7 +89,9 @@ class ExpressionBuilder:
             return value
         if value.distinct or value.star:
             self.report(
-                "R104", f"`{value.name}` with {'DISTINCT' if value.distinct else '*'} is an aggregate", value.span,
+                "R104",
+                f"`{value.name}` with {'DISTINCT' if value.distinct else '*'} is an aggregate",
+                value.span,
                 help="AGGREGATE(… ON ?x BIND COUNT(*) AS ?n)",
             )
         name = value.name.value if isinstance(value.name, IRI) else value.name.lower()

@@ -81,7 +81,9 @@ def _expression(expression: Expression, functions: Mapping[str, Function]) -> It
     name = expression.function
     if name in CHANCE:
         yield Diagnostic(
-            "R218", f"{name.upper()} cannot be used in a rule", expression.span,
+            "R218",
+            f"{name.upper()} cannot be used in a rule",
+            expression.span,
             ("what rules derive depends on the facts alone, not on when or how often they run",),
             "put the value into a fact",
         )

@@ -86,10 +86,11 @@ def parse_body(text: str, name: str = "<query>", prefixes: Mapping[str, str] | N
     if rest < len(text) and not statement.problems:
         span = Span(source, rest, len(text))
         problems.append(Diagnostic("R104", "a query is one list of literals", span, help="end it at its first dot"))
-    built = None if problems else _read(statement, TermReader(prefixes), "query", problems)[0]
-    if problems:
+    literals: tuple[Literal, ...] | None = None
+    if not problems:
+        literals, _ = _read(statement, TermReader(prefixes), "query", problems)
+    if literals is None:
         raise ProgramError(problems)
-    literals: tuple[Literal, ...] = built
     return literals
 
 
@@ -117,8 +118,10 @@ def read_program(path: str | Path) -> Program:
         source = Source(str(file), "\n" * (line - 1) + before + "\N{REPLACEMENT CHARACTER}")
         place = len(source.text) - 1
         problem = Diagnostic(
-            "R113", f"byte 0x{data[start]:02x} in line {line} (byte {start} of the file) is not UTF-8",
-            Span(source, place, place + 1), help="save the file as UTF-8",
+            "R113",
+            f"byte 0x{data[start]:02x} in line {line} (byte {start} of the file) is not UTF-8",
+            Span(source, place, place + 1),
+            help="save the file as UTF-8",
         )
         raise ProgramError([problem]) from None
     return parse_program(text, str(file))
@@ -156,7 +159,9 @@ def _read(statement: Statement, terms: TermReader, start: str, problems: list[Di
         literals = built.body if isinstance(built, Rule) else built if isinstance(built, tuple) else ()
         if (deep := too_deep(literals)) is not None:
             builder.report(
-                "R106", f"the expression has more than {MAX_DEPTH} operators above each other", deep,
+                "R106",
+                f"the expression has more than {MAX_DEPTH} operators above each other",
+                deep,
                 help="compute parts of it in rules of their own, or with BIND",
             )
     problems.extend(builder.problems)

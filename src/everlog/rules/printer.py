@@ -221,6 +221,3 @@ def _import(item: Import) -> str:
 def _export(item: Export) -> str:
     path = f" {_quoted(item.path)}" if item.path is not None else ""
     return f"@export {item.relation}{path} ."
-
-
-rule_text = print_rule  # the name that pictures and plans know it by

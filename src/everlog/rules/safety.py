@@ -34,7 +34,9 @@ def check_facts(program: Program, arities: Mapping[str, int]) -> Iterator[Diagno
     for fact in program.facts:
         for variable in fact.variables():
             yield Diagnostic(
-                "R201", f"a fact cannot have a variable, and {_shown(variable)} is one", variable.span or fact.span,
+                "R201",
+                f"a fact cannot have a variable, and {_shown(variable)} is one",
+                variable.span or fact.span,
                 ("words that begin with a capital are variables",) if _is_capital(variable) else (),
                 f'write "{variable.name}" for the string' if _is_capital(variable) else "add a body that binds it",
             )
@@ -121,8 +123,11 @@ def _unready(scope: _Scope, waiting: Sequence[Bind]) -> None:
         related = tuple((targets[name].span, f"?{name} is computed here") for name in circle[1:])
         scope.problems.append(
             Diagnostic(
-                "R205", f"BINDs wait for each other: {chain}", bind.span,
-                ("each needs the value of the next one first",), "bind one of them by an atom",
+                "R205",
+                f"BINDs wait for each other: {chain}",
+                bind.span,
+                ("each needs the value of the next one first",),
+                "bind one of them by an atom",
                 tuple((span, label) for span, label in related if span is not None),
             )
         )
@@ -165,7 +170,10 @@ def _uses(scope: _Scope) -> Iterator[Diagnostic]:
 def _negation(negation: Negation, around: _Scope, others: set[str]) -> Iterator[Diagnostic]:
     if all(isinstance(literal, Filter | Bind) for literal in negation.body):
         yield Diagnostic(
-            "R207", "NOT has no atom in it", negation.span, ("NOT says that there is no such fact",),
+            "R207",
+            "NOT has no atom in it",
+            negation.span,
+            ("NOT says that there is no such fact",),
             "negate a condition with FILTER(!(…)) or the opposite comparison",
         )
         return
@@ -173,14 +181,19 @@ def _negation(negation: Negation, around: _Scope, others: set[str]) -> Iterator[
     for variable in negation.exists:
         if variable.name in others:
             yield Diagnostic(
-                "R208", f"{_shown(variable)} after NOT EXISTS stands outside of it too", variable.span or negation.span,
+                "R208",
+                f"{_shown(variable)} after NOT EXISTS stands outside of it too",
+                variable.span or negation.span,
                 ("a variable after EXISTS is another one than that of the same name outside",),
                 f"rename it inside NOT, or remove it from EXISTS to mean the outer {_shown(variable)}",
             )
         elif variable.name not in inner_names:
             yield Diagnostic(
-                "R208", f"{_shown(variable)} after NOT EXISTS does not occur under it", variable.span or negation.span,
-                (), _did_you_mean(variable, inner_names),
+                "R208",
+                f"{_shown(variable)} after NOT EXISTS does not occur under it",
+                variable.span or negation.span,
+                (),
+                _did_you_mean(variable, inner_names),
             )
     local = {variable.name for variable in negation.exists}
     scope = _Scope(negation.body, frozenset(around.bound - local), "NOT")
@@ -203,8 +216,10 @@ def _aggregate(aggregate: Aggregate, others: set[str]) -> Iterator[Diagnostic]:
             yield Diagnostic("R210", f"{_shown(variable)} is listed twice after ON", variable.span or aggregate.span)
         elif variable.name not in scope.bound:
             yield Diagnostic(
-                "R209", f"{_shown(variable)} after ON is not bound in the body of AGGREGATE",
-                variable.span or aggregate.span, ("groups are made by the variables of the aggregate's body",),
+                "R209",
+                f"{_shown(variable)} after ON is not bound in the body of AGGREGATE",
+                variable.span or aggregate.span,
+                ("groups are made by the variables of the aggregate's body",),
                 _did_you_mean(variable, scope.bound),
             )
         taken.add(variable.name)
@@ -214,20 +229,27 @@ def _aggregate(aggregate: Aggregate, others: set[str]) -> Iterator[Diagnostic]:
         if result.name in inner or result.name in taken:
             why = "occurs in the body of AGGREGATE" if result.name in inner else "has a value already"
             yield Diagnostic(
-                "R210", f"the result {_shown(result)} {why}", result.span or binding.span, (),
+                "R210",
+                f"the result {_shown(result)} {why}",
+                result.span or binding.span,
+                (),
                 "give the result a variable of its own",
             )
         taken.add(result.name)
         for variable in expression_variables(binding.argument):
             if variable.name not in scope.bound:
                 yield Diagnostic(
-                    "R211", f"variable {_shown(variable)} in {binding.function} is not bound in the body of AGGREGATE",
-                    variable.span or binding.span, (), _did_you_mean(variable, scope.bound),
+                    "R211",
+                    f"variable {_shown(variable)} in {binding.function} is not bound in the body of AGGREGATE",
+                    variable.span or binding.span,
+                    (),
+                    _did_you_mean(variable, scope.bound),
                 )
     for variable in _first_of_each(_all_variables(aggregate.body)):
         if variable.name in others & scope.bound and variable.name not in taken:
             yield Diagnostic(
-                "R212", f"{_shown(variable)} stands inside AGGREGATE and outside, but not after ON",
+                "R212",
+                f"{_shown(variable)} stands inside AGGREGATE and outside, but not after ON",
                 variable.span or aggregate.span,
                 ("a variable of the aggregate's body that is not after ON is its own, whatever stands outside",),
                 f"add it to ON, or rename one of the two {_shown(variable)}",

@@ -27,8 +27,11 @@ _TOKEN = re.compile(
     "|".join(
         f"(?P<{kind}>{pattern})"
         for kind, pattern in (
-            ("STRING", r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|' + r"'''(?:[^'\\]++|\\.|'(?!''))*+'''|"
-                       r'"(?!"")(?:[^"\\\n\r]++|\\.)*+"|' + r"'(?!'')(?:[^'\\\n\r]++|\\.)*+'"),
+            (
+                "STRING",
+                r'"""(?:[^"\\]++|\\.|"(?!""))*+"""|' + r"'''(?:[^'\\]++|\\.|'(?!''))*+'''|"
+                r'"(?!"")(?:[^"\\\n\r]++|\\.)*+"|' + r"'(?!'')(?:[^'\\\n\r]++|\\.)*+'",
+            ),
             ("QUOTE", r"\"\"\"|'''|\"|'"),  # a string that never ends
             ("VARIABLE", r"[?$]\w+"),
             ("IRIREF", IRI_REFERENCE),
@@ -136,7 +139,10 @@ def next_statement(source: Source, position: int) -> Statement:
     if open_brackets and not statement.problems:
         opened = open_brackets[-1]
         statement.report(
-            "R103", f"`{opened.text}` is never closed", opened.start, opened.end,
+            "R103",
+            f"`{opened.text}` is never closed",
+            opened.start,
+            opened.end,
             help=f"add `{')' if opened.kind == 'LPAR' else ']'}` before the statement's end",
         )
     statement.tokens = classify(tokens)
@@ -166,7 +172,10 @@ def _match_brackets(statement: Statement, token: Token, open_brackets: list[Toke
         open_brackets.append(token)
         if len(open_brackets) == MAX_DEPTH + 1:
             statement.report(
-                "R106", f"brackets are nested more than {MAX_DEPTH} levels deep", token.start, token.end,
+                "R106",
+                f"brackets are nested more than {MAX_DEPTH} levels deep",
+                token.start,
+                token.end,
                 help="compute parts of it in rules of their own, or with BIND",
             )
     elif token.kind in _CLOSERS:
@@ -194,7 +203,10 @@ def _stray(statement: Statement, position: int) -> int:
             "~": "write NOT for negation",
         }
         statement.report(
-            "R101", f"unexpected character `{shown}`", position, position + 1,
+            "R101",
+            f"unexpected character `{shown}`",
+            position,
+            position + 1,
             help=hints.get(character, "put text in double quotes, and IRIs between < and >"),
         )
     return position + 1
@@ -211,7 +223,11 @@ def _unterminated(statement: Statement, quote: str, position: int) -> tuple[int,
         note = "a string between single quote characters ends on its line" if len(quote) == 1 else ""
     shown_end = min(line_end, position + 60) if len(quote) == 1 else position + 3
     statement.report(
-        "R102", "the string is not closed", position, max(shown_end, position + 1), *filter(None, (note,)),
+        "R102",
+        "the string is not closed",
+        position,
+        max(shown_end, position + 1),
+        *filter(None, (note,)),
         help=f"add {quote} at its end" + (', or use """…""" for several lines' if len(quote) == 1 else ""),
     )
     ended = text[position:line_end].rstrip().endswith(".")

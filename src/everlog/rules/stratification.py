@@ -67,9 +67,12 @@ def _report(program: Program, cycle: list[Dependency]) -> Diagnostic:
             related.append((rule.span, f"{names[-2].split()[-1]} needs {read} in {_called(rule)}"))
     kind = "aggregation" if "aggregate" in names[1] else "negation"
     return Diagnostic(
-        "R303", f"{kind} goes round a cycle: {' -> '.join(names)}", cycle[0].atom.span or first.span,
+        "R303",
+        f"{kind} goes round a cycle: {' -> '.join(names)}",
+        cycle[0].atom.span or first.span,
         ("what NOT or AGGREGATE reads must be complete before the rule is used",),
-        "break the cycle: let one of these rules conclude another relation", tuple(related),
+        "break the cycle: let one of these rules conclude another relation",
+        tuple(related),
     )
 
 

@@ -18,7 +18,7 @@ QUAD = "quad"  # subject, predicate, object, graph
 
 
 def _span() -> Span | None:
-    return field(default=None, compare=False, repr=False, kw_only=True)  # type: ignore[return-value]
+    return field(default=None, compare=False, repr=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,8 @@ def literal_variables(literal: Literal) -> Iterator[Variable]:
     """Every variable that a body literal shows to the rule around it.
 
     The variables inside NOT and AGGREGATE that stand nowhere else are local to them; what counts as local is decided
-    by who asks (see checks.py and plans/flat_rules.py), so NOT yields all of its variables and AGGREGATE its group and results.
+    by who asks (see checks.py and plans/flat_rules.py), so NOT yields all of its variables and AGGREGATE its group
+    and results.
     """
     match literal:
         case Atom():

@@ -145,7 +145,7 @@ def _unescape_one(match: re.Match[str]) -> str:
             raise TermProblem("R108", f"`\\{found}` is not a character", "use the code point of a Unicode character")
         return chr(code)
     if found not in _ESCAPES:
-        raise TermProblem("R108", f"`\\{found}` is not an escape", r'''escapes are \t \b \n \r \f \" \' \\ \uXXXX''')
+        raise TermProblem("R108", f"`\\{found}` is not an escape", r"""escapes are \t \b \n \r \f \" \' \\ \uXXXX""")
     return _ESCAPES[found]
 
 

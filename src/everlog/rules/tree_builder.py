@@ -72,7 +72,10 @@ class TreeBuilder(ExpressionBuilder):
         kind = {Negation: "a negation", Bind: "BIND", Filter: "a condition", Aggregate: "AGGREGATE"}[type(literal)]
         assert literal.span is not None
         self.report(
-            "R110", f"{kind} cannot be the head of a rule", literal.span, "a head is one or more atoms",
+            "R110",
+            f"{kind} cannot be the head of a rule",
+            literal.span,
+            "a head is one or more atoms",
             help="put it after `:-`",
         )
         return None
@@ -99,7 +102,9 @@ class TreeBuilder(ExpressionBuilder):
             if str(token) not in COLUMN_TYPES:
                 close = get_close_matches(str(token), COLUMN_TYPES, n=1)
                 self.report(
-                    "R112", f"`{token}` is not a column type", self.span([token]),
+                    "R112",
+                    f"`{token}` is not a column type",
+                    self.span([token]),
                     f"column types are {', '.join(COLUMN_TYPES)}",
                     help=f"did you mean {close[0]}?" if close else None,
                 )
@@ -125,7 +130,9 @@ class TreeBuilder(ExpressionBuilder):
                 literals[-1] = Aggregate(last.body, last.group, (*last.bindings, child.binding), span=last.span)
             else:
                 self.report(
-                    "R104", "`AS` after an atom that belongs to no AGGREGATE", child.span,
+                    "R104",
+                    "`AS` after an atom that belongs to no AGGREGATE",
+                    child.span,
                     help="BIND(expression AS ?v), or AGGREGATE(… ON ?x BIND COUNT(?y) AS ?n)",
                 )
         return tuple(literals), self.span([children[0], children[-1]])
@@ -176,8 +183,11 @@ class TreeBuilder(ExpressionBuilder):
         if function not in AGGREGATES:
             close = get_close_matches(function, AGGREGATES, n=1)
             self.report(
-                "R114", f"`{call.name}` is not an aggregate function", call.span,
-                f"aggregate functions are {', '.join(AGGREGATES)}", help=f"did you mean {close[0]}?" if close else None,
+                "R114",
+                f"`{call.name}` is not an aggregate function",
+                call.span,
+                f"aggregate functions are {', '.join(AGGREGATES)}",
+                help=f"did you mean {close[0]}?" if close else None,
             )
         elif call.star and function != "COUNT":
             self.report("R114", f"{function}(*) means nothing", call.span, help="only COUNT takes a *")
@@ -203,7 +213,9 @@ class TreeBuilder(ExpressionBuilder):
         text = self.source.text[value.span.start : value.span.end]
         is_word = isinstance(value, Variable | Constant) and text.isidentifier()
         self.report(
-            "R104", f"`{short(text)}` is neither an atom nor a condition", value.span,
+            "R104",
+            f"`{short(text)}` is neither an atom nor a condition",
+            value.span,
             help=f"a relation without arguments is {short(text)}()" if is_word else "compare it, or BIND(… AS ?v)",
         )
         return Atom(text, (), span=value.span)
@@ -225,7 +237,9 @@ class TreeBuilder(ExpressionBuilder):
             return value
         if value.distinct or value.star:
             self.report(
-                "R104", f"`{'DISTINCT' if value.distinct else '*'}` stands in aggregate functions only", value.span,
+                "R104",
+                f"`{'DISTINCT' if value.distinct else '*'}` stands in aggregate functions only",
+                value.span,
                 help="AGGREGATE(… ON ?x BIND COUNT(*) AS ?n)",
             )
         args = tuple(self._argument(arg) for arg in value.args)
@@ -236,7 +250,9 @@ class TreeBuilder(ExpressionBuilder):
             return Atom(TRIPLE, (args[0], Constant(IRI(RDF_TYPE)), predicate), span=value.span)
         if len(args) != 2:
             self.report(
-                "R109", f"an IRI as a relation takes one or two arguments, not {len(args)}", value.span,
+                "R109",
+                f"an IRI as a relation takes one or two arguments, not {len(args)}",
+                value.span,
                 "`:C[?x]` says that ?x has the type :C, `:p[?x, ?y]` is the triple ?x :p ?y",
                 help="use a plain name for a relation of another arity",
             )
@@ -248,7 +264,9 @@ class TreeBuilder(ExpressionBuilder):
             return value
         span = span_of(value)
         self.report(
-            "R110", "an argument of an atom is a variable or a term, not an expression", span,
+            "R110",
+            "an argument of an atom is a variable or a term, not an expression",
+            span,
             help=f"BIND({short(self.source.text[span.start : span.end])} AS ?v), and ?v as the argument",
         )
         return Constant("", span=span)

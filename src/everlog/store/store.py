@@ -1,15 +1,15 @@
 """What does a user hold? A knowledge base: facts and rules, updated atomically, with everything derived kept true.
 
-    >>> import everlog
-    >>> kb = everlog.open(engine="reference")
-    >>> _ = kb.add_rules("path(?x, ?y) :- edge(?x, ?y).   path(?x, ?z) :- edge(?x, ?y), path(?y, ?z).")
-    >>> change = kb.insert("edge", [("a", "b"), ("b", "c")])
-    >>> change.gained("path")
-    [('a', 'b'), ('a', 'c'), ('b', 'c')]
-    >>> kb.delete("edge", [("b", "c")]).lost("path")
-    [('a', 'c'), ('b', 'c')]
-    >>> list(kb.query("path(a, ?y)"))
-    [('b',)]
+>>> import everlog
+>>> kb = everlog.open(engine="reference")
+>>> _ = kb.add_rules("path(?x, ?y) :- edge(?x, ?y).   path(?x, ?z) :- edge(?x, ?y), path(?y, ?z).")
+>>> change = kb.insert("edge", [("a", "b"), ("b", "c")])
+>>> change.gained("path")
+[('a', 'b'), ('a', 'c'), ('b', 'c')]
+>>> kb.delete("edge", [("b", "c")]).lost("path")
+[('a', 'c'), ('b', 'c')]
+>>> list(kb.query("path(a, ?y)"))
+[('b',)]
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ from everlog.store.encoding import Batch, FactEncoder, FactsArgument
 from everlog.store.engines import make_engine
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rows import Rows
-
 
 Components = list[Component[EvaluatedRule]]
 Changed = tuple[dict[str, Rows], dict[str, Rows]]  # gained and lost, by relation
@@ -134,7 +133,9 @@ class KnowledgeBase:
             near = difflib.get_close_matches(relation, self._arities, 3)
             raise NotFoundError(
                 f"there is no relation {relation!r}",
-                hint=f"did you mean {' or '.join(near)}?" if near else "known: " + (", ".join(self._arities) or "none yet"),
+                hint=f"did you mean {' or '.join(near)}?"
+                if near
+                else "known: " + (", ".join(self._arities) or "none yet"),
             )
         return Rows(self._dictionary, _column_names(self._arities[relation]), *self._engine.collect(relation))
 

@@ -1,8 +1,8 @@
 """How does the columnar engine keep the interface's promises?
 
-Relations, indexes and label bits live in arrays (relations.py); plans become integer programs (programs.py); one kernel
-runs a phase whole (kernels.py). This file is the Python side of that kernel: it grows what is full, evaluates what needs
-Python, plans anew when relations have outgrown their plans, and watches limits.
+Relations, indexes and label bits live in arrays (relations.py); plans become integer programs (programs.py); one
+kernel runs a phase whole (kernels.py). This file is the Python side of that kernel: it grows what is full, evaluates
+what needs Python, plans anew when relations have outgrown their plans, and watches limits.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class ColumnarEngine:
         """Bytes reserved for each relation, its indexes included."""
         return {name: relation.nbytes for name, relation in self._relations.items()}
 
-    # --- facts in, facts asked about ------------------------------------------------------------------------------------
+    # --- facts in, facts asked about --------------------------------------------------------------------------------
 
     def load(self, relation: str, columns: Sequence[Ids], rows: int) -> int:
         kept = self._relations[relation]
@@ -139,9 +139,7 @@ class ColumnarEngine:
         code, keys = _slot_operands(relation.width), np.empty(_LOAD_BATCH, np.uint64)
         for start in range(0, rows, _LOAD_BATCH):
             batch = _stack(columns, start, min(rows, start + _LOAD_BATCH))
-            find_facts(
-                self._tables.relations, relation.number, code, 0, batch, batch.shape[1], keys, found[start:]
-            )
+            find_facts(self._tables.relations, relation.number, code, 0, batch, batch.shape[1], keys, found[start:])
         return found
 
     # --- rounds -------------------------------------------------------------------------------------------------------
@@ -187,7 +185,7 @@ class ColumnarEngine:
         }
         return SampledStatistics(columns, self.dictionary)
 
-    # --- going back -----------------------------------------------------------------------------------------------------
+    # --- going back -------------------------------------------------------------------------------------------------
 
     def savepoint(self) -> Savepoint:
         return Savepoint({name: self._size(kept) for name, kept in self._relations.items()}, len(self._journal))
@@ -217,7 +215,7 @@ class ColumnarEngine:
         first, size = savepoint.sizes.get(relation, 0), self._size(kept)
         return FactColumns([column[first:size].copy() for column in kept.columns[: kept.arity]], size - first)
 
-    # --- for the run ----------------------------------------------------------------------------------------------------
+    # --- for the run ------------------------------------------------------------------------------------------------
 
     def _size(self, relation: Relation) -> int:
         return int(self._tables.relations[relation.number, at.R_SIZE])

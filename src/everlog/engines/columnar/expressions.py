@@ -1,7 +1,7 @@
 """How are expressions evaluated over a batch of ids?
 
-Integers that live in their ids are computed on as arrays. Everything else is looked at once per distinct input: decoded,
-evaluated by everlog.plans.expressions, the outcome remembered by id.
+Integers that live in their ids are computed on as arrays. Everything else is looked at once per distinct input:
+decoded, evaluated by everlog.plans.expressions, the outcome remembered by id.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ class ExpressionStep:
     """A FILTER or BIND of a plan, with what is known about it by now."""
 
     def __init__(
-        self, step: Select | Compute, names: Sequence[str], slots: Sequence[int], output: int | None, dictionary: Dictionary
+        self,
+        step: Select | Compute,
+        names: Sequence[str],
+        slots: Sequence[int],
+        output: int | None,
+        dictionary: Dictionary,
     ) -> None:
         self.slots, self.output = list(slots), output
         self._attempt = isinstance(step, Compute) and step.attempt
@@ -71,7 +76,7 @@ class ExpressionStep:
             return _FAILED
 
 
-# --- integer arithmetic on whole arrays -----------------------------------------------------------------------------------
+# --- integer arithmetic on whole arrays -----------------------------------------------------------------------------
 
 Array = npt.NDArray[Any]
 ArrayFunction = Callable[[Sequence[Array]], Array]

@@ -1,8 +1,9 @@
 """How is a phase run: every plan, round after round, without leaving compiled code?
 
-`run` interprets plans (layout.py) over batches of bindings. A step takes a batch of at most BATCH bindings, kept column by
-column, and gives the next batch; a step that yields more than fits keeps a cursor and goes on when the steps after it have
-used up what it gave. So memory is bounded, loops are tight, and the cost of interpreting is spread over a batch.
+`run` interprets plans (layout.py) over batches of bindings. A step takes a batch of at most BATCH bindings, kept
+column by column, and gives the next batch; a step that yields more than fits keeps a cursor and goes on when the
+steps after it have used up what it gave. So memory is bounded, loops are tight, and the cost of interpreting is
+spread over a batch.
 
 The kernel comes back to Python when a relation must grow, when an expression needs Python, when new plans are due, and
 now and then for limits and Ctrl-C. All its state is in arrays, so that it goes on where it was.
@@ -23,7 +24,7 @@ _START = -2  # a cursor that has not looked at its binding yet
 _UNDECIDED = -1  # a comparison that needs Python
 
 
-# --- keys -----------------------------------------------------------------------------------------------------------------
+# --- keys -----------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -69,7 +70,7 @@ def same_key(relations, indexes, index, row, code, operands, batch, i):
     return True
 
 
-# --- indexes --------------------------------------------------------------------------------------------------------------
+# --- indexes --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -128,7 +129,9 @@ def find_chains(relations, indexes, index, code, operands, batch, count, keys, h
         head = -1
         while True:
             there = table[slot]
-            if there == key and (width <= 2 or same_key(relations, indexes, index, rows[slot], code, operands, batch, i)):
+            if there == key and (
+                width <= 2 or same_key(relations, indexes, index, rows[slot], code, operands, batch, i)
+            ):
                 head = rows[slot]
                 break
             if there == EMPTY:
@@ -137,7 +140,7 @@ def find_chains(relations, indexes, index, code, operands, batch, count, keys, h
         heads[i] = head
 
 
-# --- whole facts ----------------------------------------------------------------------------------------------------------
+# --- whole facts ----------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -156,7 +159,9 @@ def find_facts(relations, relation, code, operands, batch, count, keys, found):
         row = -1
         while True:
             there = table[slot]
-            if there == key and (width <= 2 or same_fact(relations, relation, rows[slot], code, operands, width, batch, i)):
+            if there == key and (
+                width <= 2 or same_fact(relations, relation, rows[slot], code, operands, width, batch, i)
+            ):
                 row = rows[slot]
                 break
             if there == EMPTY:
@@ -199,7 +204,9 @@ def add_facts(relations, indexes, relation, code, operands, batch, count, mask, 
         slot = slot_of(key, slots)
         while True:
             there = table[slot]
-            if there == key and (width <= 2 or same_fact(relations, relation, rows[slot], code, operands, width, batch, i)):
+            if there == key and (
+                width <= 2 or same_fact(relations, relation, rows[slot], code, operands, width, batch, i)
+            ):
                 if weighted:
                     weights[rows[slot]] += 1
                 if mask:
@@ -251,7 +258,7 @@ def _write_rows(relations, relation, first, count, code, operands, width, batch,
                 column[first + k] = np.int32(value)
 
 
-# --- steps: one batch in, one batch out -----------------------------------------------------------------------------------
+# --- steps: one batch in, one batch out -----------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -323,7 +330,9 @@ def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
 def check_rows(relations, code, step, made, parents, rows):
     """Keep the rows whose columns equal a constant or each other, as the step says."""
     relation = code[step + at.S_RELATION]
-    checks = step + at.S_LISTS + 2 * code[step + at.S_OPERANDS] + 2 * code[step + at.S_OUTPUTS] + code[step + at.S_COPIES]
+    checks = (
+        step + at.S_LISTS + 2 * code[step + at.S_OPERANDS] + 2 * code[step + at.S_OUTPUTS] + code[step + at.S_COPIES]
+    )
     for number in range(code[step + at.S_CHECKS]):
         kind, left, right = code[checks + 3 * number], code[checks + 3 * number + 1], code[checks + 3 * number + 2]
         column = int32s(relations[relation, at.R_COLUMNS + left])
@@ -434,7 +443,7 @@ def select_compared(code, step, batch, count, kinds, numbers, parents):
     return np.int64(kept)
 
 
-# --- the run --------------------------------------------------------------------------------------------------------------
+# --- the run --------------------------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -446,9 +455,7 @@ def emit(relations, indexes, code, starts, first, last, batch, count, keys, fres
             return relation
     for number in range(first, last):
         step = starts[number]
-        add_facts(
-            relations, indexes, code[step + at.S_RELATION], code, step + at.S_LISTS, batch, count, 0, keys, fresh
-        )
+        add_facts(relations, indexes, code[step + at.S_RELATION], code, step + at.S_LISTS, batch, count, 0, keys, fresh)
     return np.int64(-1)
 
 
@@ -481,8 +488,23 @@ def reads_nothing(relations, code, starts, variants, variant):
 
 @njit(cache=True, nogil=True)
 def run(
-    relations, indexes, tracked, code, starts, variants, work, state, batches, counts, cursors, chains, keys, parents,
-    rows, kinds, numbers,
+    relations,
+    indexes,
+    tracked,
+    code,
+    starts,
+    variants,
+    work,
+    state,
+    batches,
+    counts,
+    cursors,
+    chains,
+    keys,
+    parents,
+    rows,
+    kinds,
+    numbers,
 ):
     """Run rounds until nothing is new, or until Python is needed; the answer says which (layout.DONE, …)."""
     while True:
@@ -525,7 +547,14 @@ def run(
                 if operation == at.OP_PROBE:
                     if cursor[1] == _START and cursor[0] == 0:
                         find_chains(
-                            relations, indexes, code[step + at.S_INDEX], code, step + at.S_LISTS, batch, count, keys,
+                            relations,
+                            indexes,
+                            code[step + at.S_INDEX],
+                            code,
+                            step + at.S_LISTS,
+                            batch,
+                            count,
+                            keys,
                             chains[level],
                         )
                     made = probe(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
@@ -571,7 +600,7 @@ def run(
         state[at.T_LEVEL] = -1
 
 
-# --- facts from and for Python --------------------------------------------------------------------------------------------
+# --- facts from and for Python --------------------------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)

@@ -66,18 +66,18 @@ RANGE_ALL, RANGE_NEW, RANGE_OLD = 0, 1, 2
 
 EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
 
-# --- a variant: one row of the variant table ----------------------------------------------------------------------------
+# --- a variant: one row of the variant table ------------------------------------------------------------------------
 V_FIRST_STEP = 0
 V_STEPS = 1
 V_APPLICATIONS = 2  # counted here
 V_SIZE = 3
 
-# --- what a step has done so far: one row of the work table --------------------------------------------------------------
+# --- what a step has done so far: one row of the work table ---------------------------------------------------------
 W_BINDINGS = 0  # bindings it gave
 W_CYCLES = 1  # processor cycles it took
 W_SIZE = 2
 
-# --- the state of a run, so that a kernel can leave and come back -------------------------------------------------------
+# --- the state of a run, so that a kernel can leave and come back ---------------------------------------------------
 T_ROUND = 0
 T_VARIANT = 1
 T_LEVEL = 2
@@ -90,5 +90,5 @@ T_SIZE = 8
 
 DONE, GROW, EVALUATE, PAUSE, ROUND_OVER = 0, 1, 2, 3, 4
 
-# --- batches ------------------------------------------------------------------------------------------------------------
+# --- batches --------------------------------------------------------------------------------------------------------
 BATCH = 1024  # bindings per batch: columns of a few levels stay in the second-level cache

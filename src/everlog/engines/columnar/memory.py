@@ -1,8 +1,9 @@
 """How does a kernel reach arrays that it was not passed?
 
 A kernel works on any number of relations, each with any number of columns and indexes; passing them all as arguments
-would compile a kernel per program. Instead Python keeps the arrays alive and writes their addresses into descriptor tables
-(layout.py), and kernels make array views from addresses. The views are sized generously: kernels check counts, not bounds.
+would compile a kernel per program. Instead Python keeps the arrays alive and writes their addresses into descriptor
+tables (layout.py), and kernels make array views from addresses. The views are sized generously: kernels check counts,
+not bounds.
 """
 
 from __future__ import annotations

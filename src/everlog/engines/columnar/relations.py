@@ -4,7 +4,8 @@ Columns of 32-bit ids, a mask of label bits per row, a weight per row where weig
 facts that gives the row; and indexes over the columns that plans ask for, each giving a chain of rows, newest first.
 Rows are only ever added; arrays double when full, tables grow by half. Indexes are kept, not rebuilt.
 
-    bytes per fact of a binary relation: 8 ids + 2 mask + 17 to 27 table + per index 4 chain and 17 to 27 per distinct key
+    bytes per fact of a binary relation: 8 ids + 2 mask + 17 to 27 table + per index 4 chain and 17 to 27 per distinct
+    key
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Relation:
         """Make room for `room` more rows than `size`, in columns, table and indexes; and describe it all anew."""
         needed = size + room
         if needed > self.capacity:
-            # Untouched pages cost nothing, so columns may double; what is touched is the hash tables, which grow by less.
+            # Untouched pages cost nothing, so columns may double; hash tables are touched all over and grow by less.
             self.capacity = max(needed, 2 * self.capacity)
             self.columns = [_grown(column, self.capacity, size) for column in self.columns]
             self.masks = _grown(self.masks, self.capacity, size)
@@ -136,7 +137,9 @@ class Relation:
     @property
     def nbytes(self) -> int:
         """Memory reserved for this relation, indexes included."""
-        own = sum(column.nbytes for column in self.columns) + self.masks.nbytes + self.weights.nbytes + self.table.nbytes
+        own = (
+            sum(column.nbytes for column in self.columns) + self.masks.nbytes + self.weights.nbytes + self.table.nbytes
+        )
         return own + sum(index.next.nbytes + index.table.nbytes for index in self.indexes.values())
 
 

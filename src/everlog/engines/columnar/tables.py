@@ -1,8 +1,9 @@
 """How is a key found among millions?
 
-Open addressing with linear probing over an array of 64-bit keys. Keys of one or two ids are the ids themselves, packed;
-longer ones are a hash, and whoever finds one compares the columns. A slot is chosen by multiplying the upper half of the
-hash with the number of slots, so a table may have any size, and one that grows is refilled front to back in memory order.
+Open addressing with linear probing over an array of 64-bit keys. Keys of one or two ids are the ids themselves,
+packed; longer ones are a hash, and whoever finds one compares the columns. A slot is chosen by multiplying the upper
+half of the hash with the number of slots, so a table may have any size, and one that grows is refilled front to back
+in memory order.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 

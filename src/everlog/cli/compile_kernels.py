@@ -1,9 +1,9 @@
 """How are kernels compiled before anyone waits for them?
 
-    python -m everlog.engines.columnar.compile
+    python -m everlog.cli.compile_kernels
 
-runs a small program through every kernel, so that Numba compiles them and keeps the machine code in its cache. Set-up does
-this once; from then on kernels load in a fraction of a second.
+runs a small program through every kernel, so that Numba compiles them and keeps the machine code in its cache. Set-up
+does this once; from then on kernels load in a fraction of a second.
 """
 
 from __future__ import annotations

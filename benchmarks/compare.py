@@ -27,8 +27,10 @@ def compare(before: Path, after: Path) -> str:
         name = key[0] if key[2] == 1 else f"{key[0]} ×{key[2]:g}"
         lines.append(f"| {name} | {key[1]} | {a['best']:.3f} | {b['best']:.3f} | {a['best'] / b['best']:.2f}× "
                      f"| {a['memory'] / 1e6:,.0f} | {b['memory'] / 1e6:,.0f} |")  # fmt: skip
-    lines += [f"\nOnly in {path.name}: {', '.join(sorted({key[0] + ' ' + key[1] for key in more}))}."
-              for path, more in ((before, old.keys() - new.keys()), (after, new.keys() - old.keys())) if more]  # fmt: skip
+    for path, alone in ((before, old.keys() - new.keys()), (after, new.keys() - old.keys())):
+        if alone:
+            names = ", ".join(sorted(f"{name} {system}" for name, system, _ in alone))
+            lines.append(f"\nOnly in {path.name}: {names}.")
     return "\n".join(lines)
 
 

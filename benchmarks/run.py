@@ -1,8 +1,9 @@
 """Which command makes the numbers? `python -m benchmarks.run [WORKLOAD…] [--systems …] [--repeat N] [--json FILE]`.
 
-Each measurement is a process of its own (`measure.py`); systems take turns, so that a busy minute of the machine does not
-fall on one of them alone. `--scale 10` measures the workloads that can grow at sizes 1 and 10 and prints what ten times the
-data costs. The JSON file holds every single run, the machine and the versions; `table.py` and `compare.py` read it.
+Each measurement is a process of its own (`measure.py`); systems take turns, so that a busy minute of the machine does
+not fall on one of them alone. `--scale 10` measures the workloads that can grow at sizes 1 and 10 and prints what ten
+times the data costs. The JSON file holds every single run, the machine and the versions; `table.py` and `compare.py`
+read it.
 """
 
 from __future__ import annotations
@@ -80,8 +81,9 @@ def told(record: Record) -> str:
     if "best" not in record:
         return name + next(f"{word}: {record[word]}" for word in ("skipped", "failed") if word in record)
     wrong = "" if record.get("right", True) else f"  WRONG COUNTS {record['counts']}"
+    facts = sum(record["counts"].values())
     return (f"{name}{record['best']:8.3f} s best {record['median']:8.3f} s median   load {record['load']:.3f} s"
-            f"   memory {record['memory'] / 1e6:,.0f} MB   {sum(record['counts'].values()):,} facts{wrong}")  # fmt: skip
+            f"   memory {record['memory'] / 1e6:,.0f} MB   {facts:,} facts{wrong}")  # fmt: skip
 
 
 def measure_all(workloads: list[Workload], systems: list[str], repeat: int, scales: list[float], timeout: float

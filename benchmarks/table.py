@@ -105,8 +105,9 @@ def growth(results: Results) -> list[str]:
     for (name, system, scale), record in results.items():
         small = results.get((name, system, 1.0))
         if scale != 1 and small and "best" in small and "best" in record:
-            lines.append(row(BY_NAME[name].title, system, f"×{scale:g}", f"{small['best']:.3f} s to {record['best']:.3f} s",
-                             f"{record['best'] / small['best']:.1f}"))  # fmt: skip
+            change = f"{small['best']:.3f} s to {record['best']:.3f} s"
+            ratio = f"{record['best'] / small['best']:.1f}"
+            lines.append(row(BY_NAME[name].title, system, f"×{scale:g}", change, ratio))
     return lines if len(lines) > 2 else []
 
 
@@ -123,9 +124,10 @@ def page(paths: list[Path]) -> str:
     ]
     if lines := growth(results):
         parts.append("\n".join(lines))
-    skipped = {f"{s} on {w}: {r.get('skipped') or r.get('failed')}" for (w, s, _), r in results.items() if "best" not in r}
-    if skipped:
-        parts.append("Not measured: " + "; ".join(sorted(skipped)) + ".")
+    missing = [(name, system, r) for (name, system, _), r in results.items() if "best" not in r]
+    if missing:
+        reasons = {f"{system} on {name} ({r.get('skipped') or r.get('failed')})" for name, system, r in missing}
+        parts.append("Not measured: " + "; ".join(sorted(reasons)) + ".")
     return "\n\n".join(parts)
 
 

@@ -1,8 +1,8 @@
 """What is a workload? Rules, data to run them on, what must come out, and the same question for other systems.
 
 Rules live in `programs/NAME.dl`, so that `everlog run` takes them too; a workload strips the `@import` lines and hands
-over tables instead. A table is an Arrow table of one relation. The relation `triple` is RDF: its three columns hold terms
-as N-Triples writes them.
+over tables instead. A table is an Arrow table of one relation. The relation `triple` is RDF: its three columns hold
+terms as N-Triples writes them.
 """
 
 from __future__ import annotations

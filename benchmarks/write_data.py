@@ -1,4 +1,4 @@
-"""How does one run a generated workload by hand? `python -m benchmarks.write_data WORKLOAD DIR [SCALE]` writes its data.
+"""How is a generated workload run by hand? `python -m benchmarks.write_data WORKLOAD DIR [SCALE]` writes its data.
 
 One CSV file per relation, named after it and without a header, or `triple.nt` for triples: what `everlog run` takes.
 """

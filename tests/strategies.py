@@ -48,7 +48,7 @@ VALUES: list[Term] = [*NUMBERS, "a", "b", "ab", "", "1", True, False, *IRIS]
 COMMON: list[Term] = [1, 2, "a", "b", 0]
 
 VARIABLES = ("x", "y", "z")
-TOP = 3  # strata: 0 has no rules; negation and aggregation go down at least one
+TOP = 3  # strata: 0 has no rules; NOT and AGGREGATE go down at least one
 
 
 @dataclass(frozen=True)
@@ -110,20 +110,17 @@ class Story:
 
 @st.composite
 def worlds(draw: Draw) -> World:
-    arities = draw(st.lists(st.sampled_from([2, 2, 2, 1, 1, 0, 3]), min_size=6, max_size=6))
-    strata = [0, 0, 1, 1, 2, TOP]
-    shapes = [Shape(f"r{n}", arity, stratum) for n, (arity, stratum) in enumerate(zip(arities, strata, strict=True))]
+    arities = st.sampled_from([2, 2, 2, 1, 1, 0, 3])
+    shapes = [Shape(f"r{n}", draw(arities), stratum) for n, stratum in enumerate([0, 0, 1, 1, 2, TOP])]
     kind = draw(st.sampled_from(["plain", "split", "whole"]))
     if kind == "split":  # constants keep the strata of one relation apart; a variable in their place reads them all
         shapes += [Shape(TRIPLE, 3, n, ((1, IRI(f"{EX}p{n}")),)) for n in range(TOP)]
-        shapes += [Shape(TRIPLE, 3, TOP, ((1, IRI(RDF_TYPE)), (2, IRI(EX + "C"))))]
-        shapes += [Shape(TRIPLE, 3, TOP, head=False)]
+        shapes += [Shape(TRIPLE, 3, TOP, ((1, IRI(RDF_TYPE)), (2, IRI(EX + "C")))), Shape(TRIPLE, 3, TOP, head=False)]
         shapes += [Shape("tagged", 2, 0, ((0, "a"),)), Shape("tagged", 2, 2, ((0, "b"),))]
         shapes += [Shape("tagged", 2, 2, head=False)]
     elif kind == "whole":
         shapes += [Shape(TRIPLE, 3, 1)]
-    extra = draw(st.lists(st.sampled_from(VALUES), max_size=2))
-    values = (*COMMON[: draw(st.integers(2, 4))], *extra)
+    values = (*COMMON[: draw(st.integers(2, 4))], *draw(st.lists(st.sampled_from(VALUES), max_size=2)))
     return World(tuple(shapes), values if kind == "plain" else (*values, *IRIS[:2]))
 
 
@@ -174,8 +171,8 @@ class Drafts:
 
     def argument(self, shape: Shape, position: int, names: Sequence[str]) -> Argument:
         match self.one_of(*"vvvvvvvvvvc_"):
-            case "v":
-                return Variable(self.one_of(*names))
+            case "v" if (name := self.one_of(*names)) != "_":
+                return Variable(name)
             case "c":
                 return Constant(self.one_of(*self.world.terms(shape, position)))
         return self.new("_")
@@ -183,8 +180,6 @@ class Drafts:
     def atoms(self, shapes: Sequence[Shape], names: Sequence[str], most: int) -> tuple[list[Shape], list[Atom]]:
         found = [self.atom(shapes, names) for _ in range(self.draw(st.integers(1, most)))]
         return [shape for shape, _ in found], [atom for _, atom in found]
-
-    # Expressions over bound variables
 
     def operand(self, bound: Sequence[str]) -> Expression:
         return Variable(self.one_of(*bound)) if bound and self.chance(75) else self.constant()
@@ -195,10 +190,10 @@ class Drafts:
 
     def value(self, bound: Sequence[str]) -> Expression:
         name = self.one_of("+", "-", "*", "/", "abs", "strlen", "ucase", "concat", "str", "coalesce", "if", "substr")
-        if name in "+-*/":
-            return Call(name, (self.number(bound), self.number(bound)))
         one, two = self.operand(bound), self.operand(bound)
         match name:
+            case "+" | "-" | "*" | "/":
+                return Call(name, (self.number(bound), self.number(bound)))
             case "abs" | "strlen" | "ucase" | "str":
                 return Call(name, (one,))
             case "coalesce":
@@ -227,8 +222,6 @@ class Drafts:
                 return Call("<", (Call("+", (self.number(bound), self.number(bound))), self.constant()))
         return self.comparison(bound)
 
-    # Body literals that go down a stratum
-
     def negation(self, stratum: int, bound: Sequence[str]) -> Negation:
         local = self.new("n")
         shapes = self.world.upto(stratum - 1)
@@ -243,7 +236,7 @@ class Drafts:
 
     def aggregate(self, stratum: int, grouped: bool) -> Aggregate:
         own = [self.new("u").name, self.new("u").name]
-        names = [*VARIABLES[:2], *own] if grouped else own
+        names = [*VARIABLES[:2], *own, "_"] if grouped else [*own, "_"]
         body: list[Literal] = [*self.atoms(self.world.upto(stratum - 1), names, 2)[1]]
         seen = sorted({v.name for atom in body for v in atom.variables() if not v.anonymous})
         if seen and self.chance(25):
@@ -257,14 +250,17 @@ class Drafts:
         return Aggregate(tuple(body), tuple(map(Variable, group)), tuple(bindings))
 
     def aggregate_binding(self, seen: Sequence[str]) -> AggregateBinding:
-        function = self.one_of("COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "SAMPLE", "COUNT*")
+        function = self.one_of("COUNT", "COUNT", "SUM", "AVG", "MIN", "MAX", "MEDIAN", "SAMPLE", "COUNT*")
         result = self.new("m")
         if function == "COUNT*" or not seen:
             return AggregateBinding("COUNT", None, result)
         argument = Variable(self.one_of(*seen)) if self.chance(75) else self.value(seen)
-        return AggregateBinding(function, argument, result, distinct=self.chance(30))
+        return AggregateBinding(function, argument, result, distinct=self.chance(40))
 
-    # The rule
+    # Rules
+
+    def any_rule(self, name: str) -> Rule:
+        return self.one_of(self.seed, self.chain, self.summary, self.rule, self.rule, self.rule)(name)
 
     def rule(self, name: str) -> Rule:
         stratum = self.one_of(1, 1, 2, TOP)
@@ -310,15 +306,24 @@ class Drafts:
         rest = [self.one_of(x, y, z) for _ in head.free[2:]]
         return Rule((head.atom([x, z, *rest]),), tuple(self.draw(st.permutations(body))), name)
 
+    def summary(self, name: str) -> Rule:
+        """An aggregate and nothing else, with its results in the head."""
+        stratum = self.one_of(1, 2, TOP)
+        aggregate = self.aggregate(stratum, grouped=self.chance(60))
+        if not (heads := [shape for shape in self.world.heads(stratum) if shape.free]):
+            return self.rule(name)
+        shape, bound = self.one_of(*heads), [variable.name for variable in _binds(aggregate)]
+        args = [Variable(bound[-1 - n] if n < len(bound) else self.one_of(*bound)) for n in range(len(shape.free))]
+        return Rule((shape.atom(args),), (aggregate,), name)
+
     def seed(self, name: str) -> Rule:
         """A copy from stratum 0, so that rules above find something to work on."""
         source = self.one_of(*self.world.upto(0))
-        variables = [Variable(VARIABLES[n]) for n in range(len(source.free))]
+        variables = [Variable(name) for name in VARIABLES[: len(source.free)]]
         shape = self.one_of(*(shape for stratum in (1, 1, 2, TOP) for shape in self.world.heads(stratum)))
-        names = [variable.name for variable in variables]
         same = len(shape.free) == len(source.free)
-        given = variables if same else [self.result(shape, position, names) for position in shape.free]
-        return Rule((shape.atom(given),), (source.atom(variables),), name)
+        args = [self.result(shape, position, VARIABLES[: len(variables)]) for position in shape.free]
+        return Rule((shape.atom(variables if same else args),), (source.atom(variables),), name)
 
     def link(self, shape: Shape, start: Variable, end: Variable) -> Literal:
         return shape.atom([start, end, *(self.new("_") for _ in shape.free[2:])])
@@ -340,18 +345,12 @@ def _binds(literal: Literal) -> list[Variable]:
     return [*literal.group, *(binding.variable for binding in literal.bindings)]
 
 
-@st.composite
-def rules(draw: Draw, world: World, name: str) -> Rule:
-    drafts = Drafts(draw, world)
-    return drafts.one_of(drafts.seed, drafts.chain, drafts.rule, drafts.rule)(name)
-
-
 # Programs and streams
 
 
 @st.composite
 def programs(draw: Draw, world: World, most: int = 8) -> Program:
-    return Program(rules=tuple(draw(rules(world, f"q{n}")) for n in range(draw(st.integers(3, most)))))
+    return Program(rules=tuple(Drafts(draw, world).any_rule(f"q{n}") for n in range(draw(st.integers(3, most)))))
 
 
 @st.composite

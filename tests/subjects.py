@@ -85,7 +85,7 @@ class EngineSubject:
         change = self.kb.update(
             insert=update.insert,
             delete=update.delete,
-            add_rules=update.add_rules or None,
+            add_rules=added if update.add_rules else None,
             remove_rules=list(update.remove_rules),
         )
         self.rules = [rule for rule in self.rules if rule.name not in update.remove_rules] + list(added.rules)

@@ -18,7 +18,7 @@ class Clingo:
     version = clingo.__version__
 
     def __init__(self) -> None:
-        # Redefinition warnings come with derived facts that are given as well; negation of what is never defined is info.
+        # It would warn of relations that nothing defines, such as RS2's p5.
         self.control = clingo.Control(["--warn=none"])
 
     def prepare(self, workload: Workload, tables: Tables) -> None:

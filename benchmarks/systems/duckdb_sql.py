@@ -1,8 +1,8 @@
 """DuckDB with hand-written SQL (`WITH RECURSIVE … UNION`). Option: the number of threads (`duckdb:2`).
 
-Strings become integers before loading, so that DuckDB joins on what our engine joins on. In a workload's SQL, `given` is
-the schema of the tables that came in, and `{text}` the integer of a string. Results are tables: as in the other systems,
-they are there to be read when the run ends.
+Strings become integers before loading, so that DuckDB joins on what our engine joins on. In a workload's SQL, `given`
+is the schema of the tables that came in, and `{text}` the integer of a string. Results are tables: as in the other
+systems, they are there to be read when the run ends.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def encoded(table: pa.Table, terms: dict[str, int]) -> pa.Table:
         if not pa.types.is_string(column.type):
             columns.append(column)
             continue
-        dictionary = pa.chunked_array(column).combine_chunks().dictionary_encode()
+        dictionary = column.combine_chunks().dictionary_encode()
         ids = np.array([terms.setdefault(text, len(terms)) for text in dictionary.dictionary.to_pylist()], np.int64)
         columns.append(pa.array(ids[dictionary.indices.to_numpy()] if len(ids) else ids))
     return pa.table(columns, names=table.column_names)

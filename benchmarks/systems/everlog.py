@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
-import everlog
 import pyarrow as pa
 import pyarrow.compute as pc
 
+import everlog
 from benchmarks.systems import Unsupported
 from benchmarks.workload import Tables, Workload
 

@@ -1,4 +1,4 @@
-"""Transitive closure of a random graph: 2,000 nodes, 4,000 distinct edges, most of it one strongly connected component."""
+"""Transitive closure of a random graph: 2,000 nodes, 4,000 distinct edges, mostly one strongly connected component."""
 
 from __future__ import annotations
 

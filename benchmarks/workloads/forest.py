@@ -1,4 +1,4 @@
-"""Ancestors in a forest of random trees: shallow, no cycles, few duplicates, as in WordNet; ten times the trees is ten times the work."""
+"""Ancestors in a forest of random trees: shallow, as in WordNet; ten times the trees is ten times the work."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ DOMAIN, RANGE = f"<{RDFS}domain>", f"<{RDFS}range>"
 
 
 def tree(nodes: int, lowest: float, random: np.random.RandomState) -> np.ndarray:
-    """A parent for each node after the first, between `lowest` times the node's number and the node: the higher, the deeper."""
+    """A parent for each node but the first, from `lowest` times its number up: the higher, the deeper the tree."""
     child = np.arange(1, nodes)
     least = np.floor(child * lowest)
     return (least + random.random_sample(nodes - 1) * (child - least)).astype(np.int64)

@@ -43,8 +43,10 @@ def load_remaining(
     report.not_there += sum(batch.rows for name, batch in deleted.items() if name not in set(relations))
 
 
-def difference(engine: Engine, other: Engine, relation: str) -> FactColumns:
-    """The facts that one engine has and the other has not."""
+def difference(engine: Engine, other: Engine | None, relation: str) -> FactColumns:
+    """The facts that one engine has and the other has not; all of them where there is no other."""
     facts = engine.collect(relation)
+    if other is None:
+        return facts
     only = ~np.asarray(other.contains(relation, facts.columns, facts.rows), bool)
     return FactColumns([column[only] for column in facts.columns], int(only.sum()))

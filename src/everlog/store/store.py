@@ -209,15 +209,15 @@ class KnowledgeBase:
         return [rule for rule in rules if any((r.heads, r.body) == (rule.heads, rule.body) for r in wanted)]
 
     def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
-        data = {name: arity for name, arity in self._arities.items() if self._explicit(name)}
-        problems = _checks(Program(rules=rules, facts=program.facts, prefixes=program.prefixes), data)
+        program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)
+        problems = _checks(program, self._arities_of_facts())
         if problems:
             raise ProgramError(problems)
 
     def _encode(
         self, insert: FactsArgument | None, delete: FactsArgument | None, program: Program, rules: Sequence[Rule]
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
-        arities = dict(self._arities) | {shape.name: shape.arity for shape in _user_shapes(rules)}
+        arities = self._arities_of_facts() | {shape.name: shape.arity for shape in _user_shapes(rules)}
         inserting = FactEncoder(self._dictionary, arities)
         inserting.add_atoms(program.facts)
         if insert is not None:
@@ -232,12 +232,13 @@ class KnowledgeBase:
     ) -> Changed:
         components = evaluation_components(rules) if rules != self._rules else self._components
         shapes = {shape.name: shape for shape in _user_shapes(rules)}
-        for name, arity in self._arities.items():
-            if name in shapes or self._explicit(name):
-                shapes.setdefault(name, Shape(name, arity))
+        for name, arity in self._arities.items():  # a relation that was known stays known, also when it is empty
+            shapes.setdefault(name, Shape(name, arity))
         for batch in inserted.values():
-            shapes.setdefault(batch.relation, Shape(batch.relation, batch.arity))
-        if not self._rules and not deleted:
+            if shapes.setdefault(batch.relation, Shape(batch.relation, batch.arity)).arity != batch.arity:
+                shapes[batch.relation] = Shape(batch.relation, batch.arity)
+        reshaped = any(self._arities.get(name, shape.arity) != shape.arity for name, shape in shapes.items())
+        if not self._rules and not deleted and not reshaped:
             changed = self._extend(components, shapes, inserted, report)
         else:
             changed = self._rebuild(components, shapes, inserted, deleted, report)
@@ -259,7 +260,7 @@ class KnowledgeBase:
         except BaseException:
             engine.rollback(savepoint)
             raise
-        gained = {name: self._named(name, shapes, engine.since(savepoint, name)) for name in shapes}
+        gained = {name: self._named(shape.arity, engine.since(savepoint, name)) for name, shape in shapes.items()}
         return {name: rows for name, rows in gained.items() if len(rows)}, {}
 
     def _rebuild(
@@ -277,18 +278,25 @@ class KnowledgeBase:
         load_remaining(before, after, self._arities, deleted, report)
         load(after, inserted, report)
         report.phases = materialise(after, components, self.limits.watch(), self.on_progress)
-        arities = dict.fromkeys((*self._arities, *shapes))
-        all_shapes = {name: shapes.get(name) or Shape(name, self._arities[name]) for name in arities}
-        gained = {name: self._named(name, all_shapes, difference(after, before, name)) for name in shapes}
-        lost = {name: self._named(name, all_shapes, difference(before, after, name)) for name in self._arities}
+        gained, lost = {}, {}
+        for name in dict.fromkeys((*self._arities, *shapes)):
+            arity, arity_before = shapes[name].arity, self._arities.get(name)
+            same = arity == arity_before
+            gained[name] = self._named(arity, difference(after, before if same else None, name))
+            if arity_before is not None:
+                lost[name] = self._named(arity_before, difference(before, after if same else None, name))
         self._engine = after
         return (
             {name: rows for name, rows in gained.items() if len(rows)},
             {name: rows for name, rows in lost.items() if len(rows)},
         )
 
-    def _named(self, relation: str, shapes: dict[str, Shape], facts: FactColumns) -> Rows:
-        return Rows(self._dictionary, _column_names(shapes[relation].arity), *facts)
+    def _named(self, arity: int, facts: FactColumns) -> Rows:
+        return Rows(self._dictionary, _column_names(arity), *facts)
+
+    def _arities_of_facts(self) -> dict[str, int]:
+        """Relations whose arity is settled by explicit facts; an empty one may still become another."""
+        return {name: arity for name, arity in self._arities.items() if self._explicit(name)}
 
     def _explicit(self, relation: str) -> int:
         """How many explicit facts a relation has."""

@@ -15,6 +15,7 @@ import platform
 import statistics
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,8 @@ def one_run(workload: str, system: str, scale: float, timeout: float) -> Record:
     if done.returncode:
         last = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         return {"failed": last[-1][:200]}
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    record: Record = json.loads(done.stdout.strip().splitlines()[-1])
+    return record
 
 
 def summary(workload: Workload, system: str, scale: float, runs: list[Record]) -> Record:
@@ -57,7 +59,7 @@ def summary(workload: Workload, system: str, scale: float, runs: list[Record]) -
         if any(word in run for run in runs):
             return record | {word: next(run[word] for run in runs if word in run)}
     reason = [run["reason"] for run in runs]
-    facts = {name: count for name, count in runs[0]["counts"].items()}
+    facts = runs[0]["counts"]
     record |= {
         "best": min(reason), "median": statistics.median(reason),
         "load": min(run["load"] for run in runs), "start_up": min(run["start_up"] for run in runs),
@@ -87,8 +89,7 @@ def told(record: Record) -> str:
 
 
 def measure_all(workloads: list[Workload], systems: list[str], repeat: int, scales: list[float], timeout: float
-                ) -> list[Record]:  # fmt: skip
-    records = []
+                ) -> Iterator[Record]:  # fmt: skip
     for workload in workloads:
         for scale in scales if workload.scales else [1.0]:
             runs: dict[str, list[Record]] = {system: [] for system in systems}
@@ -97,9 +98,14 @@ def measure_all(workloads: list[Workload], systems: list[str], repeat: int, scal
                     if not any("reason" not in run for run in runs[system]):  # skipped and failed runs are not repeated
                         runs[system].append(one_run(workload.name, system, scale, timeout))
             for system in systems:
-                records.append(summary(workload, system, scale, runs[system]))
-                print(told(records[-1]), flush=True)
-    return records
+                yield summary(workload, system, scale, runs[system])
+
+
+def write_json(path: Path, repeat: int, records: list[Record]) -> None:
+    versions = {record["system"]: record["version"] for record in records if "version" in record}
+    document = {"machine": machine(), "versions": versions, "repeat": repeat, "records": records}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
 
 
 def growth(records: list[Record]) -> list[str]:
@@ -129,14 +135,14 @@ def main() -> int:
     scales = [1.0] if arguments.scale == 1 else [1.0, arguments.scale]
     if len(scales) > 1 and not arguments.workloads:
         chosen = [workload for workload in chosen if workload.scales]
-    records = measure_all(chosen, arguments.systems, arguments.repeat, scales, arguments.timeout)
+    records: list[Record] = []
+    for record in measure_all(chosen, arguments.systems, arguments.repeat, scales, arguments.timeout):
+        records.append(record)
+        print(told(record), flush=True)
+        if arguments.json:  # after each, so that a run that is stopped keeps what it has
+            write_json(arguments.json, arguments.repeat, records)
     for line in growth(records):
         print(line)
-    if arguments.json:
-        versions = {record["system"]: record["version"] for record in records if "version" in record}
-        document = {"machine": machine(), "versions": versions, "repeat": arguments.repeat, "records": records}
-        arguments.json.parent.mkdir(parents=True, exist_ok=True)
-        arguments.json.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return int(any(not record.get("right", True) or "failed" in record for record in records))
 
 

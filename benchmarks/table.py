@@ -58,8 +58,8 @@ def times(results: Results, systems: list[str]) -> list[str]:
         found = {system: results.get((workload.name, system, 1.0)) for system in systems}
         if not any(found.values()):
             continue
-        ours, peer = found.get(OURS), found.get(PEER)
-        has_ours, has_peer = ours is not None and "best" in ours, peer is not None and "best" in peer
+        ours, peer = found.get(OURS) or {}, found.get(PEER) or {}
+        has_ours, has_peer = "best" in ours, "best" in peer
         count = derivations(workload, ours)
         lines.append(row(
             workload.title, f"{sum(workload.counts.values()):,}", f"{count:,}" if count else "",
@@ -91,10 +91,11 @@ def targets(results: Results) -> list[str]:
         if asked.bytes_per_fact:
             checks.append((f"at most {asked.bytes_per_fact:g} bytes a fact", f"{ours['bytes_per_fact']:.0f} bytes",
                            ours["bytes_per_fact"] <= asked.bytes_per_fact))  # fmt: skip
-        peer = results.get((workload.name, asked.no_slower_than or "", 1.0))
-        if peer and "best" in peer:
-            checks.append((f"no slower than {asked.no_slower_than}", f"{ours['best']:.3f} s to {peer['best']:.3f} s",
-                           ours["best"] <= peer["best"]))  # fmt: skip
+        for name in asked.no_slower_than:
+            peer = results.get((workload.name, name, 1.0))
+            if peer and "best" in peer:
+                checks.append((f"no slower than {name}", f"{ours['best']:.3f} s to {peer['best']:.3f} s",
+                               ours["best"] <= peer["best"]))  # fmt: skip
         lines += [row(workload.title, ask, got, "yes" if met else "**no**") for ask, got, met in checks]
     return lines
 

@@ -32,7 +32,7 @@ class Target:
     seconds: float | None = None
     derivations_per_second: float | None = None
     bytes_per_fact: float | None = None
-    no_slower_than: str | None = None  # a system
+    no_slower_than: tuple[str, ...] = ()  # systems
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 Strings become integers before loading, so that DuckDB joins on what our engine joins on. In a workload's SQL, `given`
 is the schema of the tables that came in, and `{text}` the integer of a string. Results are tables: as in the other
-systems, they are there to be read when the run ends.
+systems, they are there to be read when the run ends. `duckdb:2,count` only counts the rows of the last one: the least
+DuckDB can do, and about a sixth faster on the closures.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from benchmarks.workload import Tables, Workload
 class DuckDB:
     version = duckdb.__version__
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, only_count: bool = False) -> None:
+        self.only_count = only_count
+        self.counted: dict[str, int] = {}
         self.connection = duckdb.connect()
         self.connection.execute(f"SET threads = {threads}")
         self.connection.execute("CREATE SCHEMA given")
@@ -41,15 +44,21 @@ class DuckDB:
             self.connection.unregister("arriving")
 
     def reason(self) -> None:
-        for statement in self.sql:
+        *before, last = self.sql
+        for statement in before:
             self.connection.execute(statement)
+        if not self.only_count:
+            self.connection.execute(last)
+            return
+        relation, query = re.fullmatch(r"CREATE TABLE (\w+) AS(.*)", last, re.DOTALL).groups()  # type: ignore[union-attr]
+        self.counted[relation] = self.rows(f"({query})")
 
     def count(self, relations: Iterable[str]) -> dict[str, int]:
-        def rows(relation: str) -> int:
-            found = self.connection.execute(f'SELECT count(*) FROM main."{relation}"').fetchone()
-            return int(found[0]) if found else 0
+        return {name: self.counted.get(name) or self.rows(f'main."{name}"') for name in relations}
 
-        return {relation: rows(relation) for relation in relations}
+    def rows(self, source: str) -> int:
+        found = self.connection.execute(f"SELECT count(*) FROM {source}").fetchone()
+        return int(found[0]) if found else 0
 
     def report(self) -> dict[str, object]:
         return {}
@@ -69,4 +78,5 @@ def encoded(table: pa.Table, terms: dict[str, int]) -> pa.Table:
 
 
 def start(option: str) -> DuckDB:
-    return DuckDB(int(option or 1))
+    threads, _, mode = option.partition(",")
+    return DuckDB(int(threads or 1), only_count=mode == "count")

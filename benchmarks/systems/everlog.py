@@ -63,7 +63,8 @@ class Everlog:
         memory = getattr(self.kb, "memory", None)
         if memory is not None:
             known = memory()
-            said["memory"] = dataclasses.asdict(known) if dataclasses.is_dataclass(known) else known
+            is_record = dataclasses.is_dataclass(known) and not isinstance(known, type)
+            said["memory"] = dataclasses.asdict(known) if is_record else known
         return {name: value for name, value in said.items() if value is not None}
 
 

@@ -18,7 +18,8 @@ def tree(nodes: int, lowest: float, random: np.random.RandomState) -> np.ndarray
     """A parent for each node but the first, from `lowest` times its number up: the higher, the deeper the tree."""
     child = np.arange(1, nodes)
     least = np.floor(child * lowest)
-    return (least + random.random_sample(nodes - 1) * (child - least)).astype(np.int64)
+    parent: np.ndarray = (least + random.random_sample(nodes - 1) * (child - least)).astype(np.int64)
+    return parent
 
 
 def names(prefix: str, count: int) -> np.ndarray:

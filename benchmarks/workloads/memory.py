@@ -38,7 +38,7 @@ TRIPLES = Workload(
     name="memory_triples",
     title="memory: triples with four indexes",
     data=triples,
-    counts={"triple": 1_738_813},
+    counts={"triple": 1_738_831},
     sql=(
         hierarchy.SQL[0],
         f"""CREATE TABLE triple AS SELECT s, p, o FROM given.triple

@@ -23,7 +23,10 @@ _EVERY_KERNEL = """
 
 def compile_kernels() -> float:
     """Compile or load every kernel; returns the seconds it took."""
+    from everlog.engines.columnar.compiled import remove_outdated_kernels
+
     started = time.perf_counter()
+    remove_outdated_kernels()
     kb = KnowledgeBase(engine="columnar")
     kb.insert("edge", [("a", "b"), ("b", "c")])
     kb.add_rules(_EVERY_KERNEL)

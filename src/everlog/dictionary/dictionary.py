@@ -109,17 +109,10 @@ class Dictionary:
 
     # --- values beside the terms ------------------------------------------------------------------------------------
 
-    @property
-    def kinds(self) -> npt.NDArray[np.uint8]:
-        """How the term of each id >= 0 compares."""
+    def described(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+        """For each id >= 0 how its term compares, and its value as a double: exact where the kind says so, else NaN."""
         self._describe()
-        return self._kinds
-
-    @property
-    def numbers(self) -> npt.NDArray[np.float64]:
-        """The numeric value of each id >= 0 as a double, exact where `kinds` says so, NaN elsewhere."""
-        self._describe()
-        return self._numbers
+        return self._kinds, self._numbers
 
     def _describe(self) -> None:
         size = len(self._keys)

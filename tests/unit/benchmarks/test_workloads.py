@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))
-
-from benchmarks import compare, table  # noqa: E402
-from benchmarks.run import summary  # noqa: E402
-from benchmarks.systems import Unsupported, start  # noqa: E402
-from benchmarks.workload import PROGRAMS, DataMissing, Workload, as_asp  # noqa: E402
-from benchmarks.workloads import ALL, BY_NAME, zodiac  # noqa: E402
-from benchmarks.write_data import write_data  # noqa: E402
+from benchmarks import compare, table
+from benchmarks.run import summary
+from benchmarks.systems import Unsupported, start
+from benchmarks.workload import PROGRAMS, DataMissing, Workload, as_asp
+from benchmarks.workloads import ALL, BY_NAME, zodiac
+from benchmarks.write_data import write_data
 
 GENERATED = [workload for workload in ALL if workload.tiny is not None]
 SMALL_FILES: list[Callable[[], Workload]] = [lambda: zodiac.rs1(50), lambda: zodiac.rs2(50), lambda: zodiac.rs3(50)]
@@ -48,9 +42,14 @@ def test_a_generator_gives_the_same_facts_every_time(workload: Workload) -> None
 
 
 @pytest.mark.parametrize("workload", GENERATED, ids=lambda w: w.name)
-@pytest.mark.parametrize("system", ["everlog", "everlog:reference", "clingo"])
+@pytest.mark.parametrize("system", ["everlog", "clingo"])
 def test_systems_agree_with_duckdb(system: str, workload: Workload) -> None:
     assert counts(system, workload) == counts("duckdb:1", workload)
+
+
+@pytest.mark.parametrize("name", ["chain", "closure"])  # nested loops: the others take too long even when tiny
+def test_the_reference_engine_is_a_system_too(name: str) -> None:
+    assert counts("everlog:reference", BY_NAME[name]) == counts("duckdb:1", BY_NAME[name])
 
 
 @pytest.mark.parametrize("system", ["everlog", "duckdb:1", "clingo"])

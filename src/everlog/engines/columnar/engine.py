@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
 from everlog.engines.columnar.groups import group_columns
-from everlog.engines.columnar.kernels import find_facts, load_batch, rebuild, run
+from everlog.engines.columnar.kernels import run
 from everlog.engines.columnar.programs import Program, compile_plans
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.statistics import SampledStatistics
@@ -30,6 +31,7 @@ from everlog.plans.join_order import Statistics, plan_variant
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
 _BUDGET = 1 << 24  # bindings between two looks at limits and Ctrl-C, about a second of work
 _NO_LIMITS = Limits(rounds=None, facts=None)
+_NOTHING_DESCRIBED = np.empty(0, np.uint8), np.empty(0, np.float64)
 _REPLAN_GROWTH = 4  # plans are made anew when a relation is so many times larger
 
 
@@ -52,6 +54,7 @@ class ColumnarEngine:
         self._relations: dict[str, Relation] = {}
         self._journal: list[tuple[str, Ids]] = []  # rows that became explicit after they were there, by relation
         self._keys = np.empty(at.BATCH, np.uint64)
+        self._places = np.empty(at.BATCH, np.int64)
         self._parents = np.empty(at.BATCH, np.int32)
         self._rows = np.empty(at.BATCH, np.int32)
         self._in_phase: tuple[str, ...] = ()
@@ -73,9 +76,9 @@ class ColumnarEngine:
     def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
         kept = self._relations[relation]
         size = self._size(kept)
-        columns = [column[:size] for column in kept.columns[: kept.arity]]
+        columns = kept.columns(0, size)
         if not explicit:
-            return FactColumns([column.copy() for column in columns], size)
+            return FactColumns(columns, size)
         chosen = (kept.masks[:size] & at.EXPLICIT) != 0
         return FactColumns([column[chosen] for column in columns], int(chosen.sum()))
 
@@ -100,14 +103,15 @@ class ColumnarEngine:
     def _add(self, relation: Relation, columns: Sequence[Ids], rows: int, mask: int) -> int:
         added = 0
         code = _slot_operands(relation.width)
-        keys, fresh = np.empty(_LOAD_BATCH, np.uint64), np.empty(_LOAD_BATCH, np.int32)
+        keys, places = np.empty(_LOAD_BATCH, np.uint64), np.empty(_LOAD_BATCH, np.int64)
+        fresh = np.empty(_LOAD_BATCH, np.int32)
         for start in range(0, rows, _LOAD_BATCH):
             batch = _stack(columns, start, min(rows, start + _LOAD_BATCH))
             count = batch.shape[1]
             while True:
                 tables = self._tables
                 new = load_batch(
-                    tables.relations, tables.indexes, relation.number, code, batch, count, mask, keys, fresh
+                    tables.relations, tables.indexes, relation.number, code, batch, count, mask, keys, places, fresh
                 )
                 if new >= 0:
                     break
@@ -136,10 +140,13 @@ class ColumnarEngine:
 
     def _find(self, relation: Relation, columns: Sequence[Ids], rows: int) -> Ids:
         found = np.empty(rows, np.int32)
-        code, keys = _slot_operands(relation.width), np.empty(_LOAD_BATCH, np.uint64)
+        code = _slot_operands(relation.width)
+        keys, places = np.empty(_LOAD_BATCH, np.uint64), np.empty(_LOAD_BATCH, np.int64)
         for start in range(0, rows, _LOAD_BATCH):
             batch = _stack(columns, start, min(rows, start + _LOAD_BATCH))
-            find_facts(self._tables.relations, relation.number, code, 0, batch, batch.shape[1], keys, found[start:])
+            find_facts(
+                self._tables.relations, relation.number, code, 0, batch, batch.shape[1], keys, places, found[start:]
+            )
         return found
 
     # --- rounds -------------------------------------------------------------------------------------------------------
@@ -174,16 +181,13 @@ class ColumnarEngine:
     def group(self, rule: GroupRule) -> int:
         source = self._relations[rule.source.relation]
         size = self._size(source)
-        columns = group_columns(rule, source.columns[: source.arity], source.weights[:size], self.dictionary)
+        columns = group_columns(rule, source.columns(0, size), source.weights[:size], self.dictionary)
         target = self._relations[rule.head.relation]
         return self._add(target, columns, len(columns[0]), 0)
 
     def statistics(self) -> Statistics:
-        columns = {
-            name: [column[: self._size(relation)] for column in relation.columns]
-            for name, relation in self._relations.items()
-        }
-        return SampledStatistics(columns, self.dictionary)
+        facts = {name: relation.facts[: self._size(relation)] for name, relation in self._relations.items()}
+        return SampledStatistics(facts, self.dictionary)
 
     # --- going back -------------------------------------------------------------------------------------------------
 
@@ -207,13 +211,13 @@ class ColumnarEngine:
         for index in relation.indexes.values():
             index.table.keys.fill(EMPTY)
         self._tables.relations[relation.number, at.R_SIZE] = size
-        rebuild(self._tables.relations, self._tables.indexes, relation.number)
+        rebuild(self._tables.relations, self._tables.indexes, relation.number, self._keys)
         self._settle(relation)
 
     def since(self, savepoint: Savepoint, relation: str) -> FactColumns:
         kept = self._relations[relation]
         first, size = savepoint.sizes.get(relation, 0), self._size(kept)
-        return FactColumns([column[first:size].copy() for column in kept.columns[: kept.arity]], size - first)
+        return FactColumns(kept.columns(first, size), size - first)
 
     # --- for the run ------------------------------------------------------------------------------------------------
 
@@ -261,11 +265,13 @@ class _Run:
         engine, state = self._engine, self._state
         while True:
             state[at.T_BUDGET] = _BUDGET
-            dictionary, tables, program = engine.dictionary, engine._tables, self._program
+            tables, program = engine._tables, self._program
+            # Describing every term takes a while, and only comparisons ask.
+            kinds, numbers = engine.dictionary.described() if program.compares else _NOTHING_DESCRIBED
             outcome = run(
                 tables.relations, tables.indexes, self._tracked, program.code, program.starts, program.variants,
                 program.work, state, self._batches, self._counts, self._cursors, self._chains, engine._keys,
-                engine._parents, engine._rows, dictionary.kinds, dictionary.numbers,
+                engine._places, engine._parents, engine._rows, kinds, numbers,
             )  # fmt: skip
             if outcome == at.GROW:
                 relation = self._by_number[int(state[at.T_RELATION])]

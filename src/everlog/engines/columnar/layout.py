@@ -7,7 +7,7 @@ side that writes them and by the kernels that read them.
 from __future__ import annotations
 
 # --- a relation: one row of the relation table ------------------------------------------------------------------------
-R_ARITY = 0  # columns stored; a nullary relation stores one column of zeros
+R_ARITY = 0  # ids stored per fact; a nullary relation stores a zero
 R_SIZE = 1  # rows in use
 R_CAPACITY = 2
 R_LOW = 3  # rows below are OLD; rows from here to R_HIGH are NEW
@@ -16,10 +16,11 @@ R_MASKS = 5  # address: a uint16 of label bits per row
 R_WEIGHTS = 6  # address: an int64 per row, or 0 where weights are not kept
 R_SLOTS = 7  # of the hash table over whole facts
 R_KEYS = 8  # address: a uint64 per slot
-R_ROWS = 9  # address: an int32 per slot
+R_ROWS = 9  # address: an int32 per slot, or 0 for the table of a wide relation, which keeps rows beside tags
 R_FIRST_INDEX = 10  # the first of its indexes in the index table, or -1
 R_PLANNED = 11  # rows when plans were last made; far more since then asks for new plans
-R_COLUMNS = 12  # addresses of the columns from here on
+R_FACTS = 12  # address: the facts one after the other, R_ARITY int32 each
+R_FIELDS = 13
 
 # --- an index: one row of the index table -----------------------------------------------------------------------------
 I_RELATION = 0

@@ -35,6 +35,7 @@ class Program:
     starts: Integers  # where each step begins in the code
     variants: Integers
     work: Integers  # what each step has done so far
+    compares: bool  # some step compares values
     expressions: list[ExpressionStep]
     depth: int  # steps of the longest plan
     slots: int  # variables of the widest rule
@@ -60,6 +61,7 @@ class _Writer:
         self._expressions: list[ExpressionStep] = []
         self._slots: dict[str, int] = {}
         self._most_slots = 1
+        self._compares = False
 
     def program(self) -> Program:
         return Program(
@@ -68,6 +70,7 @@ class _Writer:
             np.array(self._starts or [0], np.int64),
             np.array(self._variants, np.int64).reshape(-1, at.V_SIZE),
             np.zeros((max(1, len(self._starts)), at.W_SIZE), np.int64),
+            self._compares,
             self._expressions,
             max((variant[at.V_STEPS] for variant in self._variants), default=1),
             self._most_slots,
@@ -96,6 +99,7 @@ class _Writer:
             case Select(Call(function, (left, right))) if (
                 function in _COMPARISONS and isinstance(left, Argument) and isinstance(right, Argument)
             ):
+                self._compares = True
                 number = self._python_step(step)
                 operands = [self._operand(left), self._operand(right)]
                 self._write(at.OP_COMPARE, carried, index=number, operands=operands, extra=_COMPARISONS[function])

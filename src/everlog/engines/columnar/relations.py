@@ -1,11 +1,12 @@
 """How are the facts of a relation laid out in memory?
 
-Columns of 32-bit ids, a mask of label bits per row, a weight per row where weights are kept; a hash table over whole
-facts that gives the row; and indexes over the columns that plans ask for, each giving a chain of rows, newest first.
-Rows are only ever added; arrays double when full, tables grow by half. Indexes are kept, not rebuilt.
+Facts one after the other, each a few 32-bit ids side by side, so that looking at a fact costs one cache line; a mask
+of label bits per row, a weight per row where weights are kept; a hash table over whole facts that gives the row; and
+indexes over the columns that plans ask for, each giving a chain of rows, newest first. Rows are only ever added;
+arrays double when full, and so do tables. Indexes are kept, not rebuilt.
 
-    bytes per fact of a binary relation: 8 ids + 2 mask + 17 to 27 table + per index 4 chain and 17 to 27 per distinct
-    key
+    bytes per fact of a binary relation: 8 ids, 2 mask, 17 to 34 table; per index 4 chain and 17 to 34 per distinct key
+    bytes per triple:                   12 ids, 2 mask, 11 to 23 table; per index the same
 """
 
 from __future__ import annotations
@@ -15,20 +16,21 @@ import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.kernels import index_rows
-from everlog.engines.columnar.tables import EMPTY, refill
+from everlog.engines.columnar.fact_kernels import index_rows
+from everlog.engines.columnar.tables import refill_packed, refill_wide
 
 Descriptors = npt.NDArray[np.int64]
 
 _LOAD = 0.7  # linear probing stays short up to here
-_GROWTH = 1.6  # so that a table is at least 0.44 full after growing
+_GROWTH = 2.0  # a table is at least 0.35 full after growing
 _LEAST = at.BATCH * 2  # slots of the smallest table: room for a batch
 
 
 class HashTable:
-    """Keys to rows."""
+    """Keys to rows; see tables.py for the two kinds."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, wide: bool = False) -> None:
+        self.wide = wide
         self.slots = 0
         self.keys = np.empty(0, np.uint64)
         self.rows = np.empty(0, np.int32)
@@ -39,12 +41,14 @@ class HashTable:
         needed = int(keys / _LOAD) + 1
         if needed <= self.slots:
             return
-        slots = max(needed, int(self.slots * _GROWTH), _LEAST)
+        self.slots = max(needed, int(self.slots * _GROWTH), _LEAST)
         old_keys, old_rows = self.keys, self.rows
-        self.keys = np.full(slots, EMPTY, np.uint64)
-        self.rows = np.empty(slots, np.int32)
-        self.slots = slots
-        refill(old_keys, old_rows, self.keys.ctypes.data, self.rows.ctypes.data, slots)
+        self.keys = np.zeros(self.slots, np.uint64)  # all EMPTY
+        if self.wide:
+            refill_wide(old_keys, self.keys)
+        else:
+            self.rows = np.empty(self.slots, np.int32)
+            refill_packed(old_keys, old_rows, self.keys, self.rows)
 
     @property
     def nbytes(self) -> int:
@@ -66,13 +70,17 @@ class Relation:
 
     def __init__(self, name: str, arity: int, number: int, bag: bool) -> None:
         self.name, self.arity, self.number, self.bag = name, arity, number, bag
-        self.width = max(1, arity)  # a nullary relation stores a column of zeros
-        self.columns: list[Ids] = [np.empty(0, np.int32) for _ in range(self.width)]
+        self.width = max(1, arity)  # a nullary relation stores a zero
+        self.facts: Ids = np.empty((0, self.width), np.int32)
         self.masks = np.empty(0, np.uint16)
         self.weights = np.empty(0, np.int64)
-        self.table = HashTable()
+        self.table = HashTable(wide=self.width > 2)
         self.indexes: dict[tuple[int, ...], Index] = {}
         self.capacity = 0
+
+    def columns(self, first: int, last: int) -> list[Ids]:
+        """The arguments of rows [first, last), copied column by column."""
+        return [self.facts[first:last, position].copy() for position in range(self.arity)]
 
     def reserve(self, size: int, room: int, tables: Tables) -> None:
         """Make room for `room` more rows than `size`, in columns, table and indexes; and describe it all anew."""
@@ -80,7 +88,7 @@ class Relation:
         if needed > self.capacity:
             # Untouched pages cost nothing, so columns may double; hash tables are touched all over and grow by less.
             self.capacity = max(needed, 2 * self.capacity)
-            self.columns = [_grown(column, self.capacity, size) for column in self.columns]
+            self.facts = _grown(self.facts, self.capacity, size)
             self.masks = _grown(self.masks, self.capacity, size)
             if self.bag:
                 self.weights = _grown(self.weights, self.capacity, size)
@@ -99,9 +107,8 @@ class Relation:
         row[at.R_WEIGHTS] = self.weights.ctypes.data if self.bag else 0
         row[at.R_SLOTS] = self.table.slots
         row[at.R_KEYS] = self.table.keys.ctypes.data
-        row[at.R_ROWS] = self.table.rows.ctypes.data
-        for position, column in enumerate(self.columns):
-            row[at.R_COLUMNS + position] = column.ctypes.data
+        row[at.R_ROWS] = 0 if self.table.wide else self.table.rows.ctypes.data
+        row[at.R_FACTS] = self.facts.ctypes.data
         sibling = -1
         for index in self.indexes.values():
             entry = tables.indexes[index.number]
@@ -124,12 +131,12 @@ class Relation:
             index = self.indexes[columns] = Index(tables.new_index(), columns)
             index.next = np.empty(self.capacity, np.int32)
             # Distinct keys are not known before they are counted, so the build goes piece by piece.
-            done = 0
+            done, keys = 0, np.empty(at.BATCH, np.uint64)
             while done < size:
                 piece = min(size, done + max(at.BATCH, int(tables.indexes[index.number, at.I_USED])))
                 index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + piece - done)
                 self.describe(tables)
-                index_rows(tables.relations, tables.indexes, self.number, index.number, done, piece)
+                index_rows(tables.relations, tables.indexes, self.number, index.number, done, piece, keys)
                 done = piece
             self.describe(tables)
         return index
@@ -137,9 +144,7 @@ class Relation:
     @property
     def nbytes(self) -> int:
         """Memory reserved for this relation, indexes included."""
-        own = (
-            sum(column.nbytes for column in self.columns) + self.masks.nbytes + self.weights.nbytes + self.table.nbytes
-        )
+        own = self.facts.nbytes + self.masks.nbytes + self.weights.nbytes + self.table.nbytes
         return own + sum(index.next.nbytes + index.table.nbytes for index in self.indexes.values())
 
 
@@ -147,14 +152,14 @@ class Tables:
     """The descriptor tables that kernels read: a row per relation, a row per index."""
 
     def __init__(self) -> None:
-        self.relations: Descriptors = np.zeros((16, at.R_COLUMNS + 4), np.int64)
+        self.relations: Descriptors = np.zeros((16, at.R_FIELDS), np.int64)
         self.indexes: Descriptors = np.zeros((16, at.I_COLUMNS + 4), np.int64)
         self.relation_count = 0
         self.index_count = 0
         self._free_indexes: list[int] = []
 
     def new_relation(self, arity: int) -> int:
-        self.relations = _with_room(self.relations, self.relation_count, at.R_COLUMNS + arity)
+        self.relations = _with_room(self.relations, self.relation_count, at.R_FIELDS)
         # Indexes may have as many key columns as the widest relation.
         self.indexes = _with_room(self.indexes, self.index_count, at.I_COLUMNS + arity)
         self.relations[self.relation_count] = 0
@@ -188,6 +193,6 @@ def _with_room(table: Descriptors, used: int, width: int) -> Descriptors:
 
 
 def _grown(array: npt.NDArray, capacity: int, size: int) -> npt.NDArray:  # type: ignore[type-arg]
-    larger = np.empty(capacity, array.dtype)
+    larger = np.empty((capacity, *array.shape[1:]), array.dtype)
     larger[:size] = array[:size]
     return larger

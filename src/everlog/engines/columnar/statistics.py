@@ -17,16 +17,15 @@ Constants = tuple[tuple[int, int], ...]  # columns with the ids they must hold
 class SampledStatistics:
     """Live statistics of a columnar engine at one moment."""
 
-    def __init__(self, columns_of: dict[str, list[Ids]], dictionary: Dictionary) -> None:
-        self._columns_of = columns_of
+    def __init__(self, facts: dict[str, Ids], dictionary: Dictionary) -> None:
+        self._facts = facts
         self._dictionary = dictionary
         self._samples: dict[tuple[str, Constants], list[Ids]] = {}
         self._distinct: dict[tuple[str, Constants, tuple[int, ...]], float] = {}
 
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
-        columns = self._columns_of.get(atom.relation)
-        size = len(columns[0]) if columns else 0
-        if not columns or size == 0:
+        size = len(self._facts.get(atom.relation, ()))
+        if size == 0:
             return 0.0
         constants = tuple(
             (column, self._dictionary.find(arg.term) or 0)
@@ -57,9 +56,8 @@ class SampledStatistics:
                     chosen &= sample[column] == id_
                 sample = [column[chosen] for column in sample]
             else:
-                columns = self._columns_of[relation]
-                step = max(1, len(columns[0]) // _SAMPLE)
-                sample = [column[::step] for column in columns]
+                facts = self._facts[relation]
+                sample = list(facts[:: max(1, len(facts) // _SAMPLE)].T)
             self._samples[relation, constants] = sample
         return sample
 

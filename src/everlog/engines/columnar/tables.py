@@ -1,9 +1,15 @@
 """How is a key found among millions?
 
-Open addressing with linear probing over an array of 64-bit keys. Keys of one or two ids are the ids themselves,
-packed; longer ones are a hash, and whoever finds one compares the columns. A slot is chosen by multiplying the upper
-half of the hash with the number of slots, so a table may have any size, and one that grows is refilled front to back
-in memory order.
+Open addressing with linear probing over an array of 64-bit entries. There are two kinds of table:
+
+*packed*: keys of one or two ids are the ids themselves, side by side in the entry, and a second array gives the row; so
+finding a key never looks at facts. (Index keys of three ids or more are a hash here, and whoever finds one compares.)
+
+*wide*: for facts of three ids or more an entry is the upper half of the fact's hash, its tag, and the row. Whoever
+finds a tag compares the fact.
+
+The first slot to look at is the upper half of the hash times the number of slots, so a table may have any size, one
+that grows is refilled front to back in memory order, and a wide one is refilled from its tags alone.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 
@@ -12,13 +18,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from everlog.engines.columnar.memory import int32s, prefetch, uint64s
+from everlog.engines.columnar.compiled import kernel
 
-EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)  # the pair of ids (-1, -1), which is never given out
-_ALMOST_EMPTY = np.uint64(0xFFFFFFFFFFFFFFFE)
+# Entries are kept inverted, so that fresh memory, which is zero and costs nothing until it is touched, is empty. What
+# would be zero is the pair of ids (-1, -1), and the dictionary never gives out -1.
+EMPTY = np.uint64(0)
+_NOT_EMPTY = np.uint64(1)
 _MIX_1 = np.uint64(0x9E3779B97F4A7C15)
 _MIX_2 = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)  # to invert by; Numba's ~ would make the number signed
+_LOWER = np.uint64(0xFFFFFFFF)
 
 
 @njit(inline="always")
@@ -35,34 +45,47 @@ def slot_of(key, slots):
 
 
 @njit(inline="always")
-def pack_first(id_):
-    return np.uint64(np.uint32(id_))
-
-
-@njit(inline="always")
-def pack_second(key, id_):
-    return (key << _HALF) | np.uint64(np.uint32(id_))
-
-
-@njit(inline="always")
-def hash_more(key, id_):
-    """Fold a further id into the key of a fact with three arguments or more."""
-    key = mix(key ^ (np.uint64(np.uint32(id_)) + _MIX_1))
-    return _ALMOST_EMPTY if key == EMPTY else key
-
-
-@njit(inline="always")
 def add_to_key(key, position, width, id_):
     """The key so far and one more id: packed while there are at most two ids, hashed when there are more."""
-    if width <= 2:
-        return pack_first(id_) if position == 0 else pack_second(key, id_)
-    return hash_more(np.uint64(position) if position == 0 else key, id_)
+    id_ = np.uint64(np.uint32(id_))
+    if width == 1:
+        return id_ ^ _ALL
+    if width == 2:
+        return id_ if position == 0 else ((key << _HALF) | id_) ^ _ALL
+    key = mix((_MIX_1 if position == 0 else key) ^ (id_ + _MIX_1))
+    return _NOT_EMPTY if key == EMPTY else key
 
 
-@njit(cache=True, nogil=True)
-def refill(old_keys, old_rows, keys_address, rows_address, slots):
-    """Move every key of a table to a larger one."""
-    keys, rows = uint64s(keys_address), int32s(rows_address)
+@njit(inline="always")
+def tag_of(key):
+    """What a wide table keeps of a hashed key: enough to find the slot again."""
+    return mix(key) >> _HALF
+
+
+@njit(inline="always")
+def slot_of_tag(tag, slots):
+    return np.int64((tag * np.uint64(slots)) >> _HALF)
+
+
+@njit(inline="always")
+def wide_entry(tag, row):
+    return ((tag << _HALF) | np.uint64(row)) ^ _ALL
+
+
+@njit(inline="always")
+def entry_tag(entry):
+    return (entry ^ _ALL) >> _HALF
+
+
+@njit(inline="always")
+def entry_row(entry):
+    return np.int64((entry ^ _ALL) & _LOWER)
+
+
+@kernel
+def refill_packed(old_keys, old_rows, keys, rows):
+    """Move every key of a packed table to a larger one."""
+    slots = len(keys)
     for old in range(len(old_keys)):
         key = old_keys[old]
         if key != EMPTY:
@@ -73,7 +96,14 @@ def refill(old_keys, old_rows, keys_address, rows_address, slots):
             rows[slot] = old_rows[old]
 
 
-@njit(inline="always")
-def prefetch_slots(keys, count, keys_address, slots):
-    for i in range(count):
-        prefetch(keys_address + 8 * slot_of(keys[i], slots))
+@kernel
+def refill_wide(old_entries, entries):
+    """Move every entry of a wide table to a larger one."""
+    slots = len(entries)
+    for old in range(len(old_entries)):
+        entry = old_entries[old]
+        if entry != EMPTY:
+            slot = slot_of_tag(entry_tag(entry), slots)
+            while entries[slot] != EMPTY:
+                slot = slot + 1 if slot + 1 < slots else 0
+            entries[slot] = entry

@@ -1,0 +1,66 @@
+"""How do kernels become machine code that is kept, and is never older than its source?
+
+Numba keeps compiled code beside a function's file and compiles again when *that file* changes. Our kernels call each
+other across files, so code compiled from an older file would stay in use. Kernels are therefore kept in a folder
+named after the contents of all kernel files: change one, and all are compiled anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba import njit
+
+_HERE = Path(__file__).parent
+_SOURCES = ("compiled.py", "fact_kernels.py", "kernels.py", "layout.py", "memory.py", "step_kernels.py", "tables.py")
+_PREFIX = "kernels-"
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def kernel(function: F) -> F:
+    """Compile a function when it is first called, without the interpreter's lock, and keep the code for later runs."""
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(_CACHE)
+    try:
+        compiled: F = njit(cache=True, nogil=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled
+
+
+def _cache_folder() -> Path:
+    digest = hashlib.sha256()
+    for name in _SOURCES:
+        digest.update((_HERE / name).read_bytes())
+    name = _PREFIX + digest.hexdigest()[:16]
+    beside = _HERE / "__pycache__"
+    return (beside if _writable(beside) else _user_folder()) / name
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+def _user_folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "everlog"
+
+
+def remove_outdated_kernels() -> None:
+    """Delete what was compiled from older sources."""
+    for folder in _CACHE.parent.glob(f"{_PREFIX}*"):
+        if folder != _CACHE:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+_CACHE = _cache_folder()

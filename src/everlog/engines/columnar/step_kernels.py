@@ -1,0 +1,196 @@
+"""What does each step of a plan do to a batch of bindings?
+
+A step that may give more than fits a batch (`scan`, `probe`) gives pairs of a binding and a row, keeps a cursor, and
+goes on when it is called again; `fill` makes the next batch of them. The others keep some of the bindings.
+"""
+# mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
+
+from __future__ import annotations
+
+import numpy as np
+
+from everlog.dictionary.dictionary import INLINE_OFFSET, KIND_EXACT_NUMBER, KIND_OTHER
+from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.compiled import kernel
+from everlog.engines.columnar.fact_kernels import find_facts
+from everlog.engines.columnar.memory import int32s, uint16s
+
+START = -2  # a cursor that has not looked at its binding yet
+UNDECIDED = -1  # a comparison that needs Python
+
+
+@kernel
+def row_range(relations, relation, which):
+    """The rows that a label stands for."""
+    if which == at.RANGE_NEW:
+        return relations[relation, at.R_LOW], relations[relation, at.R_HIGH]
+    if which == at.RANGE_OLD:
+        return np.int64(0), relations[relation, at.R_LOW]
+    return np.int64(0), relations[relation, at.R_HIGH]
+
+
+@kernel
+def scan(relations, code, step, count, cursor, parents, rows):
+    """Pairs of a binding and a row of the range, as many as fit a batch."""
+    relation = code[step + at.S_RELATION]
+    low, high = row_range(relations, relation, code[step + at.S_RANGE])
+    care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
+    masks = uint16s(relations[relation, at.R_MASKS])
+    i = cursor[0]
+    row = low if cursor[1] == START else cursor[1]
+    made = 0
+    while i < count:
+        while row < high and made < at.BATCH:
+            if care == 0 or (masks[row] & care) == want:
+                parents[made] = i
+                rows[made] = row
+                made += 1
+            row += 1
+        if row < high:
+            break
+        i += 1
+        row = low
+    cursor[0] = i
+    cursor[1] = row
+    return made
+
+
+@kernel
+def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
+    """Pairs of a binding and a row of its chain, as many as fit a batch."""
+    relation = code[step + at.S_RELATION]
+    low, high = row_range(relations, relation, code[step + at.S_RANGE])
+    care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
+    masks = uint16s(relations[relation, at.R_MASKS])
+    following = int32s(indexes[code[step + at.S_INDEX], at.I_NEXT])
+    i = cursor[0]
+    row = heads[i] if cursor[1] == START and i < count else cursor[1]
+    made = 0
+    while i < count:
+        while row >= low:
+            if row < high and (care == 0 or (masks[row] & care) == want):
+                if made == at.BATCH:
+                    cursor[0] = i
+                    cursor[1] = row
+                    return made
+                parents[made] = i
+                rows[made] = row
+                made += 1
+            row = following[row]
+        i += 1
+        row = heads[i] if i < count else -1
+    cursor[0] = i
+    cursor[1] = -1
+    return made
+
+
+@kernel
+def check_rows(relations, code, step, made, parents, rows):
+    """Keep the rows whose columns equal a constant or each other, as the step says."""
+    relation = code[step + at.S_RELATION]
+    arity = relations[relation, at.R_ARITY]
+    facts = int32s(relations[relation, at.R_FACTS])
+    operands, outputs, copies = code[step + at.S_OPERANDS], code[step + at.S_OUTPUTS], code[step + at.S_COPIES]
+    checks = step + at.S_LISTS + 2 * operands + 2 * outputs + copies
+    for number in range(code[step + at.S_CHECKS]):
+        kind, left, right = code[checks + 3 * number], code[checks + 3 * number + 1], code[checks + 3 * number + 2]
+        kept = 0
+        for k in range(made):
+            row = rows[k]
+            wanted = np.int32(right) if kind == at.CHECK_CONSTANT else facts[row * arity + right]
+            if facts[row * arity + left] == wanted:
+                parents[kept] = parents[k]
+                rows[kept] = row
+                kept += 1
+        made = kept
+    return made
+
+
+@kernel
+def fill(relations, code, step, made, parents, rows, batch, following):
+    """The next batch: columns of the rows, and slots carried over from the bindings they belong to."""
+    outputs = step + at.S_LISTS + 2 * code[step + at.S_OPERANDS]
+    relation = code[step + at.S_RELATION]
+    arity = relations[relation, at.R_ARITY]
+    facts = int32s(relations[relation, at.R_FACTS])
+    for number in range(code[step + at.S_OUTPUTS]):
+        column = code[outputs + 2 * number]
+        target = following[code[outputs + 2 * number + 1]]
+        for k in range(made):
+            target[k] = facts[rows[k] * arity + column]
+    carry(code, step, made, parents, batch, following)
+
+
+@kernel
+def carry(code, step, made, parents, batch, following):
+    copies = step + at.S_LISTS + 2 * code[step + at.S_OPERANDS] + 2 * code[step + at.S_OUTPUTS]
+    for number in range(code[step + at.S_COPIES]):
+        source = batch[code[copies + number]]
+        target = following[code[copies + number]]
+        for k in range(made):
+            target[k] = source[parents[k]]
+
+
+@kernel
+def select_facts(relations, code, step, batch, count, keys, places, found, parents):
+    """Bindings whose fact is there with the label's bits (LOOKUP), or is not there (ABSENT)."""
+    relation = code[step + at.S_RELATION]
+    find_facts(relations, relation, code, step + at.S_LISTS, batch, count, keys, places, found)
+    low, high = row_range(relations, relation, code[step + at.S_RANGE])
+    care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
+    masks = uint16s(relations[relation, at.R_MASKS])
+    wanted = code[step] == at.OP_LOOKUP
+    kept = 0
+    for i in range(count):
+        row = found[i]
+        there = row >= 0 and low <= row < high and (care == 0 or (masks[row] & care) == want)
+        if there == wanted:
+            parents[kept] = i
+            kept += 1
+    return kept
+
+
+@kernel
+def compare_ids(comparison, a, b, kinds, numbers):
+    """Does a comparison of two terms hold: 1, 0, or UNDECIDED where their values must be looked at in Python."""
+    a_number = a < 0 or kinds[a] == KIND_EXACT_NUMBER
+    b_number = b < 0 or kinds[b] == KIND_EXACT_NUMBER
+    if a_number and b_number:
+        x = np.float64(a + INLINE_OFFSET) if a < 0 else numbers[a]
+        y = np.float64(b + INLINE_OFFSET) if b < 0 else numbers[b]
+        if comparison == at.EQ:
+            return 1 if x == y else 0
+        if comparison == at.NE:
+            return 1 if x != y else 0
+        if comparison == at.LT:
+            return 1 if x < y else 0
+        if comparison == at.LE:
+            return 1 if x <= y else 0
+        if comparison == at.GT:
+            return 1 if x > y else 0
+        return 1 if x >= y else 0
+    if comparison > at.NE:
+        return UNDECIDED
+    if (a >= 0 and kinds[a] == KIND_OTHER) or (b >= 0 and kinds[b] == KIND_OTHER):
+        return UNDECIDED
+    # IRIs, blank nodes, strings, and one number at most: equal only when the same.
+    return 1 if (a == b) == (comparison == at.EQ) else 0
+
+
+@kernel
+def select_compared(code, step, batch, count, kinds, numbers, parents):
+    """Bindings for which a comparison holds; UNDECIDED if one of them needs Python."""
+    comparison = code[step + at.S_EXTRA]
+    left_kind, left = code[step + at.S_LISTS], code[step + at.S_LISTS + 1]
+    right_kind, right = code[step + at.S_LISTS + 2], code[step + at.S_LISTS + 3]
+    kept = 0
+    for i in range(count):
+        a = batch[left, i] if left_kind == at.SLOT else np.int32(left)
+        b = batch[right, i] if right_kind == at.SLOT else np.int32(right)
+        holds = compare_ids(comparison, a, b, kinds, numbers)
+        if holds == UNDECIDED:
+            return np.int64(UNDECIDED)
+        if holds:
+            parents[kept] = i
+            kept += 1
+    return np.int64(kept)

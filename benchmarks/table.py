@@ -1,6 +1,7 @@
 """How do the numbers read? `python -m benchmarks.table RESULTS.json` prints Markdown; `--write` puts it into README.md.
 
-Several JSON files may be given (one for the main run, one for `--scale 10`); later ones add to earlier ones.
+Several JSON files may be given (the main run, then one of `--scale 10`): where two have the same measurement the first
+counts, and a ratio between sizes is always taken within one file.
 """
 
 from __future__ import annotations
@@ -23,11 +24,8 @@ Record = dict[str, Any]
 Results = dict[tuple[str, str, float], Record]
 
 
-def read(paths: list[Path]) -> tuple[dict[str, Any], Results]:
-    documents = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    records = {(r["workload"], r["system"], r["scale"]): r for d in documents for r in d["records"]}
-    head = documents[0] | {"versions": {k: v for d in documents for k, v in d["versions"].items()}}
-    return head, records
+def keyed(document: Record) -> Results:
+    return {(record["workload"], record["system"], record["scale"]): record for record in document["records"]}
 
 
 def row(*cells: str) -> str:
@@ -113,18 +111,24 @@ def growth(results: Results) -> list[str]:
 
 
 def page(paths: list[Path]) -> str:
-    head, results = read(paths)
+    documents: list[Record] = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    results: Results = {}
+    for document in documents:
+        results = keyed(document) | results
+    head = documents[0]
     machine = head["machine"]
-    systems = list(dict.fromkeys(system for _, system, _ in results))
-    versions = ", ".join(f"{name} {version}" for name, version in head["versions"].items())
+    systems = sorted({system for _, system, _ in results}, key=lambda s: (s.partition(":")[0] != OURS, s == "clingo", s))
+    versions = ", ".join(f"{name} {version}" for d in documents for name, version in d["versions"].items())
+    versions = ", ".join(dict.fromkeys(versions.split(", ")))
     parts = [
         f"{machine['cpu']}, {machine['cores']} cores, {machine['memory'] / 2**30:.0f} GiB, {machine['system']}, "
         f"Python {machine['python']}; {versions}. Best of {head['repeat']} runs.",
         "\n".join(times(results, systems)),
         "\n".join(targets(results)),
     ]
-    if lines := growth(results):
-        parts.append("\n".join(lines))
+    for document in documents:
+        if lines := growth(keyed(document)):
+            parts.append("\n".join(lines))
     missing = [(name, system, r) for (name, system, _), r in results.items() if "best" not in r]
     if missing:
         reasons = {f"{system} on {name} ({r.get('skipped') or r.get('failed')})" for name, system, r in missing}

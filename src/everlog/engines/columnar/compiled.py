@@ -12,7 +12,7 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numba
 from numba import njit
@@ -21,18 +21,15 @@ _HERE = Path(__file__).parent
 _SOURCES = ("compiled.py", "fact_kernels.py", "kernels.py", "layout.py", "memory.py", "step_kernels.py", "tables.py")
 _PREFIX = "kernels-"
 
-F = TypeVar("F", bound=Callable[..., Any])
 
-
-def kernel(function: F) -> F:
+def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called, without the interpreter's lock, and keep the code for later runs."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_CACHE)
     try:
-        compiled: F = njit(cache=True, nogil=True)(function)
+        return njit(cache=True, nogil=True)(function)
     finally:
         numba.config.CACHE_DIR = before
-    return compiled
 
 
 def _cache_folder() -> Path:

@@ -50,6 +50,7 @@ class Workload:
     counts: Mapping[str, int]
     derivations: int | None = None
     sql: tuple[str, ...] = ()
+    sql_rewritten: bool = False  # the SQL does less work than the rules as written ask for
     asp: str | None = None
     scales: bool = False
     tiny: float | None = None  # the scale at which tests run it; None: only at full size

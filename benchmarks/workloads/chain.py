@@ -31,6 +31,7 @@ WORKLOAD = Workload(
         closure_sql("SELECT x, y FROM given.hasNeighbour UNION SELECT y, x FROM given.hasNeighbour", "hasNeighbour",
                     guard="c.x <> b.y"),
     ),
+    sql_rewritten=True,
     asp=as_asp(rules_of("chain")),
     tiny=0.1,
     target=Target(derivations_per_second=20e6),

@@ -79,6 +79,7 @@ WORKLOAD = Workload(
     counts={"triple": 2_277_523},  # 251,048 of them given
     derivations=8_975_113,
     sql=SQL,
+    sql_rewritten=True,
     asp=f"""
         triple(C, "{SUBCLASS}", E) :- triple(C, "{SUBCLASS}", D), triple(D, "{SUBCLASS}", E).
         triple(X, "{TYPE}", D) :- triple(X, "{TYPE}", C), triple(C, "{SUBCLASS}", D).

@@ -28,6 +28,7 @@ PAIRS = Workload(
     data=pairs,
     counts={"ancestor": 2_629_117},
     sql=(closure_sql("SELECT x, y FROM given.parent", "ancestor"),),
+    sql_rewritten=True,
     why_no_asp="memory of a closure: see forest",
     scales=True,
     tiny=0.005,
@@ -46,6 +47,7 @@ TRIPLES = Workload(
             UNION SELECT t.s, t.p, c.y FROM given.triple t JOIN superclass c ON t.o = c.x
                 WHERE t.p = {{{hierarchy.TYPE}}}""",
     ),
+    sql_rewritten=True,
     why_no_asp="memory of a hierarchy: see hierarchy",
     scales=True,
     tiny=0.005,

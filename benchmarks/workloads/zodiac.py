@@ -76,6 +76,7 @@ def rs1(n: int) -> Workload:
             "sensorAnomalyWindTurbine": 0,
         },
         sql=RS1_SQL,
+        sql_rewritten=True,
         why_no_asp="clingo has no median",
     )
 
@@ -94,6 +95,7 @@ def rs2(w: int) -> Workload:
         data=reader(f"ds2_w{w}.jsonl.gz", empty=("p5",)),
         counts=_shared_counts(w) | {"p20": p20, "p21": p20, "p22": p20} | rest,
         sql=rs2_sql("SELECT x, y FROM p12"),
+        sql_rewritten=True,
         asp=as_asp(rules_of("rs2")),
         target=Target(seconds=1.2),
     )
@@ -108,6 +110,7 @@ def rs3(w: int) -> Workload:
         data=reader(f"ds2_w{w}.jsonl.gz", empty=("p5",)),
         counts=_shared_counts(w) | {"p20": p20, "p21": p20, "p22": p20} | rest,
         sql=rs2_sql("SELECT a.x, a.y FROM p12 a ANTI JOIN p13 n ON n.x = a.y"),
+        sql_rewritten=True,
         asp=as_asp(rules_of("rs3")).replace("not p13(Y, Z)", "not p13(Y, _)"),
     )
 

@@ -17,12 +17,12 @@ from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
 from everlog.limits import Watch
-from everlog.plans.delta_variants import Variant
+from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.expressions import compile_expression, holds
 from everlog.plans.flat_rules import GroupRule
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Plan, Read, Select, Step, Without
+from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
 from everlog.rules.syntax import Argument, Atom, Constant, expression_variables
 
 Fact = tuple[int, ...]
@@ -170,6 +170,12 @@ class ReferenceEngine:
             case Without():
                 fact = tuple(self._value(arg, binding) for arg in step.atom.args)
                 if fact not in self._facts[step.atom.relation]:
+                    yield binding
+            case Refute():
+                outer = {variable.name: binding[variable.name] for variable in step.refuted.outer}
+                plan = plan_variant(seeded_variant(step.refuted.body), NoStatistics())
+                inner = [inner for inner in plan.steps[1:] if not isinstance(inner, Conclude)]  # the seed is at hand
+                if not any(True for _ in self._extend(outer, inner)):
                     yield binding
             case Select():
                 names = sorted({variable.name for variable in expression_variables(step.expression)})

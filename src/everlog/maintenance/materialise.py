@@ -14,7 +14,14 @@ from everlog.engines.interface import Engine, Phase, PhaseReport, Shape
 from everlog.limits import Watch
 from everlog.maintenance.fixpoint import run_phase
 from everlog.plans.delta_variants import delta_variants, full_variant
-from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, flatten_rules, rule_reads
+from everlog.plans.flat_rules import (
+    EvaluatedRule,
+    FlatRule,
+    GroupRule,
+    auxiliary_atoms,
+    flatten_rules,
+    rule_reads,
+)
 from everlog.rules.components import Component, maintenance_components
 from everlog.rules.syntax import Rule
 
@@ -37,6 +44,8 @@ def shapes(components: Sequence[Component[EvaluatedRule]]) -> list[Shape]:
     for component in components:
         for rule in component.rules:
             for atom, _ in rule_reads(rule):
+                found.setdefault(atom.relation, Shape(atom.relation, len(atom.args)))
+            for atom in auxiliary_atoms(rule):
                 found.setdefault(atom.relation, Shape(atom.relation, len(atom.args)))
     return list(found.values())
 

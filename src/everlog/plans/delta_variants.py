@@ -31,6 +31,11 @@ def full_variant(rule: FlatRule) -> Variant:
     return Variant(rule, (Label.ALL,) * len(rule.atoms))
 
 
+def seeded_variant(rule: FlatRule) -> Variant:
+    """Every instance over what is there, starting from the first atom."""
+    return Variant(rule, (Label.ALL,) * len(rule.atoms), seed=0)
+
+
 def delta_variants(rule: FlatRule, defined: Collection[Atom]) -> list[Variant]:
     """Every instance with at least one new fact; `defined` are the heads of the running component."""
     recursive = [any(unify(atom, head) for head in defined) for atom in rule.atoms]

@@ -13,7 +13,7 @@ from everlog.plans.delta_variants import Variant, delta_variants, full_variant
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, flatten_rules, rule_reads
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Read, Select, Step, Without
+from everlog.plans.operators import Compute, Conclude, Read, Refute, Select, Step, Without
 from everlog.rules.components import Component, hyper_nodes, maintenance_components
 from everlog.rules.dependencies import body_atoms
 from everlog.rules.names import name_rules
@@ -111,6 +111,8 @@ def _step_text(step: Step) -> str:
             return f"probe {label}{atom} on column {', '.join(str(column + 1) for column, _ in step.key)}"
         case Without():
             return f"without {print_atom(step.atom)}"
+        case Refute():
+            return f"without any {', '.join(print_atom(atom) for atom in step.refuted.body.atoms[1:])} …"
         case Select():
             return f"keep if {print_expression(step.expression)}"
         case Compute():

@@ -9,8 +9,13 @@ computations. What is nested becomes an auxiliary relation, named after its rule
                                                 r~group1(X, M) = groups of r~rows1
                                                 a :- r~group1(X, M).
 
+    a :- b(X), NOT EXISTS Y IN (c(Y), FILTER(Y > X)).
+                                                r~not1(X) :- b(X), c(Y), Y > X.   seeded with what binds X outside
+
 So negation is a look-up of one fact (its presence changes when the first derivation of an `~not` fact comes or the last
-goes), and an aggregate is a function of a bag that keeps counts of what it needs, not the join below it.
+goes), and an aggregate is a function of a bag that keeps counts of what it needs, not the join below it. Where only the
+rule's own recursion binds a variable that the negated body needs, an auxiliary relation would have to wait for itself;
+there the body is *refuted* instead: evaluated for the bindings at hand, which keeps those that give it no instance.
 """
 
 from __future__ import annotations
@@ -18,6 +23,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from everlog.rules.components import hyper_nodes
+from everlog.rules.dependencies import body_atoms, unify
 from everlog.rules.syntax import (
     Aggregate,
     AggregateBinding,
@@ -53,6 +60,18 @@ Computation = Filter | Bind | Attempt
 
 
 @dataclass(frozen=True)
+class Refuted:
+    """Keep a binding if `body`, seeded with it, concludes nothing. The first atom of the body is the seed."""
+
+    outer: tuple[Variable, ...]
+    body: FlatRule
+
+    @property
+    def seed(self) -> Atom:
+        return self.body.atoms[0]
+
+
+@dataclass(frozen=True)
 class FlatRule:
     """A rule without nesting. `bag`: the head's weight counts the bindings of the body."""
 
@@ -62,6 +81,7 @@ class FlatRule:
     absent: tuple[Atom, ...] = ()
     computations: tuple[Computation, ...] = ()
     bag: bool = False
+    refuted: tuple[Refuted, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -102,22 +122,50 @@ def rule_reads(rule: EvaluatedRule) -> Iterator[tuple[Atom, bool]]:
     else:
         yield from ((atom, False) for atom in rule.atoms)
         yield from ((atom, True) for atom in rule.absent)
+        for refuted in rule.refuted:
+            yield from ((atom, True) for atom, _ in rule_reads(refuted.body) if atom != refuted.seed)
+
+
+def auxiliary_atoms(rule: EvaluatedRule) -> Iterator[Atom]:
+    """Atoms of relations that are filled only while a rule is evaluated."""
+    if isinstance(rule, FlatRule):
+        for refuted in rule.refuted:
+            yield refuted.seed
+            yield from refuted.body.heads
+            yield from auxiliary_atoms(refuted.body)
 
 
 def flatten_rules(rules: Iterable[Rule]) -> list[EvaluatedRule]:
     """Flat rules for named rules, each followed by the auxiliary ones it needs."""
+    listed = list(rules)
+    own_recursion = _heads_on_a_cycle_with(listed)
     flat: list[EvaluatedRule] = []
-    for rule in rules:
+    for rule, heads in zip(listed, own_recursion, strict=True):
         assert rule.name is not None, "rules are named before they are flattened"
-        flat.extend(_Flattening(rule.name).flatten(rule))
+        flat.extend(_Flattening(rule.name, heads).flatten(rule))
     return flat
+
+
+def _heads_on_a_cycle_with(rules: Sequence[Rule]) -> list[tuple[Atom, ...]]:
+    """For each rule the heads of the rules that lie on a cycle with it, its own among them; none for most rules."""
+    if not any(isinstance(literal, Negation) for rule in rules for literal in rule.body):
+        return [()] * len(rules)
+    found: list[tuple[Atom, ...]] = [()] * len(rules)
+    position_of = {id(rule): position for position, rule in enumerate(rules)}
+    for node in hyper_nodes(rules, body_atoms):
+        if node.recursive:
+            heads = tuple(head for rule in node.rules for head in rule.heads)
+            for rule in node.rules:
+                found[position_of[id(rule)]] = heads
+    return found
 
 
 class _Flattening:
     """The auxiliary relations of one rule, numbered as they come."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, waits_for_itself: tuple[Atom, ...] = ()) -> None:
         self._name = name
+        self._waits_for_itself = waits_for_itself  # atoms that unify with these cannot seed an auxiliary relation
         self._made = 0
         self._rules: list[EvaluatedRule] = []
 
@@ -141,6 +189,7 @@ class _Flattening:
         atoms: list[Atom] = []
         absent: list[Atom] = []
         computations: list[Computation] = []
+        refuted: list[Refuted] = []
         for position, literal in enumerate(body):
             match literal:
                 case Atom():
@@ -151,12 +200,16 @@ class _Flattening:
                     atoms.append(self._aggregate(literal))
                 case Negation():
                     others = [*body[:position], *body[position + 1 :]]
-                    absent.append(self._negation(literal, heads, others, attempts))
-        return FlatRule(self._name, heads, tuple(atoms), tuple(absent), (*computations, *attempts), bag)
+                    negated = self._negation(literal, heads, others, attempts)
+                    if isinstance(negated, Refuted):
+                        refuted.append(negated)
+                    else:
+                        absent.append(negated)
+        return FlatRule(self._name, heads, tuple(atoms), tuple(absent), (*computations, *attempts), bag, tuple(refuted))
 
     def _negation(
         self, negation: Negation, heads: Sequence[Atom], others: Sequence[Literal], attempts: Sequence[Attempt]
-    ) -> Atom:
+    ) -> Atom | Refuted:
         outside = {variable.name for head in heads for variable in head.variables()}
         outside |= {variable.name for literal in others for variable in _shown(literal)}
         outside |= {variable.name for attempt in attempts for variable in expression_variables(attempt.expression)}
@@ -168,14 +221,29 @@ class _Flattening:
         inner = negation.body[0]
         if len(negation.body) == 1 and isinstance(inner, Atom) and len(shared) == len(inside):
             return inner
-        bound = _bindable(negation.body)
         body = list(negation.body)
-        if any(variable.name not in bound for variable in shared):
+        if not _binds(body, shared):
             # A condition on an outer variable, such as FILTER(?y > ?outer): seed it with the outer bindings.
-            body = [literal for literal in others if isinstance(literal, Atom | Bind | Aggregate)] + body
+            seeds = [literal for literal in others if self._can_seed(literal)]
+            if not _binds([*seeds, *body], shared):
+                return self._refute(shared, body)
+            body = [*seeds, *body]
         auxiliary = Atom(self._fresh("not"), shared)
         self._rules.append(self._flat((auxiliary,), body, bag=False))
         return auxiliary
+
+    def _can_seed(self, literal: Literal) -> bool:
+        if isinstance(literal, Atom):
+            return not any(unify(literal, head) for head in self._waits_for_itself)
+        return isinstance(literal, Bind | Aggregate)
+
+    def _refute(self, outer: tuple[Variable, ...], body: Sequence[Literal]) -> Refuted:
+        seed = Atom(self._fresh("seed"), outer)
+        before, self._waits_for_itself = self._waits_for_itself, (*self._waits_for_itself, seed)
+        hit = Atom(self._fresh("hit"), outer)
+        refuted = Refuted(outer, self._flat((hit,), [seed, *body], bag=False))
+        self._waits_for_itself = before
+        return refuted
 
     def _aggregate(self, aggregate: Aggregate) -> Atom:
         columns: list[Variable] = list(aggregate.group)
@@ -217,15 +285,20 @@ def _shown(literal: Literal) -> Iterator[Variable]:
         yield from literal_variables(literal)
 
 
-def _bindable(body: Iterable[Literal]) -> set[str]:
-    """Names that a body can bind by itself."""
+def _binds(body: Iterable[Literal], wanted: Iterable[Variable]) -> bool:
+    """Can a body by itself bind these variables, and all that its own BINDs need?"""
     bound: set[str] = set()
+    binds: list[Bind] = []
     for literal in body:
         match literal:
             case Atom():
                 bound.update(variable.name for variable in literal.variables())
             case Bind():
-                bound.add(literal.variable.name)
+                binds.append(literal)
             case Aggregate():
                 bound.update(variable.name for variable in literal_variables(literal))
-    return bound
+    waiting = binds
+    while ready := [bind for bind in waiting if {v.name for v in expression_variables(bind.expression)} <= bound]:
+        bound.update(bind.variable.name for bind in ready)
+        waiting = [bind for bind in waiting if bind not in ready]
+    return not waiting and all(variable.name in bound for variable in wanted)

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import Attempt, Computation, FlatRule
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Plan, Read, Select, Step, Without
+from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
 from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, expression_variables
 
 _MOST_ATOMS = 9  # 2**9 sets of atoms are planned in a few milliseconds
@@ -42,6 +42,7 @@ def plan_variant(variant: Variant, statistics: Statistics) -> Plan:
     bound: set[str] = set()
     steps: list[Step] = []
     waiting_absent = list(rule.absent)
+    waiting_refuted = list(rule.refuted)
     waiting_computations = list(rule.computations)
 
     def place_what_is_ready() -> None:
@@ -60,13 +61,19 @@ def plan_variant(variant: Variant, statistics: Statistics) -> Plan:
                     waiting_absent.remove(atom)
                     steps.append(Without(atom))
                     progress = True
+            for refuted in list(waiting_refuted):
+                if {variable.name for variable in refuted.outer} <= bound:
+                    waiting_refuted.remove(refuted)
+                    steps.append(Refute(refuted))
+                    progress = True
 
     place_what_is_ready()
     for position in atom_order(variant, statistics):
         steps.append(_read(rule.atoms[position], variant.labels[position], bound))
         bound.update(variable.name for variable in rule.atoms[position].variables())
         place_what_is_ready()
-    assert not waiting_absent and not waiting_computations, f"unsafe rule {rule.name} reached planning"
+    waiting = (waiting_absent, waiting_refuted, waiting_computations)
+    assert not any(waiting), f"unsafe rule {rule.name} reached planning"
     steps.extend(Conclude(head) for head in rule.heads)
     return Plan(variant, tuple(steps))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from everlog.plans.delta_variants import Variant
+from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import Label
 from everlog.rules.syntax import Argument, Atom, Expression
 
@@ -29,6 +30,13 @@ class Without:
     """Keep bindings for which the fact is not there."""
 
     atom: Atom
+
+
+@dataclass(frozen=True)
+class Refute:
+    """Keep bindings for which a body, seeded with them, has no instance."""
+
+    refuted: Refuted
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ class Conclude:
     head: Atom
 
 
-Step = Read | Without | Compute | Select | Conclude
+Step = Read | Without | Refute | Compute | Select | Conclude
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,9 @@ def maintenance_components(rules: Sequence[R], reads: Reads[R]) -> list[Componen
         if not broken:
             return _components(rules, found, groups)
         # Stratified by its hyper-nodes, not by its relations: let go of the ties that do the harm.
-        ties = [(a, b) for a, b in ties if a not in broken or b not in broken]
+        remaining = [(a, b) for a, b in ties if a not in broken or b not in broken]
+        assert len(remaining) < len(ties), "negation round a cycle passed the checks"
+        ties = remaining
 
 
 def _with_negation_inside(groups: Sequence[Sequence[int]], found: Iterable[Dependency]) -> set[int]:

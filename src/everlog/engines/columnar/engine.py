@@ -19,13 +19,14 @@ from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuil
 from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.kernels import run
 from everlog.engines.columnar.programs import Program, compile_plans
+from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.statistics import SampledStatistics
 from everlog.engines.columnar.tables import EMPTY
 from everlog.engines.interface import FactColumns, Phase, PhaseReport, Shape
 from everlog.limits import Limits, Watch
-from everlog.plans.delta_variants import Variant
-from everlog.plans.flat_rules import GroupRule
+from everlog.plans.delta_variants import Variant, seeded_variant
+from everlog.plans.flat_rules import GroupRule, Refuted
 from everlog.plans.join_order import Statistics, plan_variant
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
@@ -227,7 +228,23 @@ class ColumnarEngine:
     def _compile(self, variants: Sequence[Variant]) -> Program:
         statistics = self.statistics()
         plans = [plan_variant(variant, statistics) for variant in variants]
-        return compile_plans(plans, self._relations.__getitem__, self._tables, self.dictionary)
+        return compile_plans(plans, self._relations.__getitem__, self._tables, self.dictionary, self._refute)
+
+    def _refute(self, refuted: Refuted, slots: Sequence[int]) -> RefuteStep:
+        seed, hit = (self._relations[atom.relation] for atom in (refuted.seed, refuted.body.heads[0]))
+
+        def hits(bindings: list[tuple[int, ...]]) -> set[tuple[int, ...]]:
+            for relation in (seed, hit):
+                self._truncate(relation, 0)
+            columns = [np.array(column, np.int32) for column in zip(*bindings, strict=True)]
+            self._add(seed, columns, len(bindings), 0)
+            _Run(self, (seeded_variant(refuted.body),), (), ()).go(Watch(_NO_LIMITS))
+            found = self.collect(hit.name)
+            return set(zip(*(column.tolist() for column in found.columns), strict=True)) or (
+                {()} if found.rows else set()
+            )
+
+        return RefuteStep(slots, hits)
 
 
 class _Run:

@@ -7,7 +7,7 @@ decoded, evaluated by everlog.plans.expressions, the outcome remembered by id.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,16 @@ from everlog.rules.syntax import Constant, Expression, Variable
 
 Booleans = npt.NDArray[np.bool_]
 _FAILED = None  # the outcome of an expression that has no value
+
+
+class PythonStep(Protocol):
+    """A step that the kernel leaves to Python: it reads some slots, may fill one, and says which bindings go on."""
+
+    slots: list[int]
+    output: int | None
+
+    def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
+        """The values of the output slot, if there is one, and which bindings go on."""
 
 
 class ExpressionStep:
@@ -41,7 +51,6 @@ class ExpressionStep:
         self._outcomes: dict[tuple[int, ...], Any] = {}
 
     def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
-        """The values of the output slot, if there is one, and which bindings go on."""
         if self._integers is not None and columns and all((column < 0).all() for column in columns):
             values = self._integers[0]([column.astype(np.int64) + INLINE_OFFSET for column in columns])
             if self.output is None:

@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.expressions import ExpressionStep
+from everlog.engines.columnar.expressions import ExpressionStep, PythonStep
 from everlog.engines.columnar.relations import Relation, Tables
+from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Plan, Read, Select, Step, Without
+from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
 from everlog.rules.syntax import Argument, Call, Constant, Variable, expression_variables
 
 _RANGES = {Label.ALL: at.RANGE_ALL, Label.NEW: at.RANGE_NEW, Label.OLD: at.RANGE_OLD}
@@ -36,29 +37,39 @@ class Program:
     variants: Integers
     work: Integers  # what each step has done so far
     compares: bool  # some step compares values
-    expressions: list[ExpressionStep]
+    expressions: list[PythonStep]
     depth: int  # steps of the longest plan
     slots: int  # variables of the widest rule
 
 
 def compile_plans(
-    plans: Sequence[Plan], relation: Callable[[str], Relation], tables: Tables, dictionary: Dictionary
+    plans: Sequence[Plan],
+    relation: Callable[[str], Relation],
+    tables: Tables,
+    dictionary: Dictionary,
+    refute: Callable[[Refuted, Sequence[int]], PythonStep],
 ) -> Program:
-    """One program for all plans of a phase."""
-    writer = _Writer(relation, tables, dictionary)
+    """One program for all plans of a phase; `refute` makes the Python step of a refuted body."""
+    writer = _Writer(relation, tables, dictionary, refute)
     for plan in plans:
         writer.add(plan)
     return writer.program()
 
 
 class _Writer:
-    def __init__(self, relation: Callable[[str], Relation], tables: Tables, dictionary: Dictionary) -> None:
-        self._relation, self._tables, self._dictionary = relation, tables, dictionary
+    def __init__(
+        self,
+        relation: Callable[[str], Relation],
+        tables: Tables,
+        dictionary: Dictionary,
+        refute: Callable[[Refuted, Sequence[int]], PythonStep],
+    ) -> None:
+        self._relation, self._tables, self._dictionary, self._refute = relation, tables, dictionary, refute
         self._plans: list[Plan] = []
         self._code: list[int] = []
         self._starts: list[int] = []
         self._variants: list[list[int]] = []
-        self._expressions: list[ExpressionStep] = []
+        self._expressions: list[PythonStep] = []
         self._slots: dict[str, int] = {}
         self._most_slots = 1
         self._compares = False
@@ -103,6 +114,10 @@ class _Writer:
                 number = self._python_step(step)
                 operands = [self._operand(left), self._operand(right)]
                 self._write(at.OP_COMPARE, carried, index=number, operands=operands, extra=_COMPARISONS[function])
+            case Refute():
+                slots = [self._slot(variable.name) for variable in step.refuted.outer]
+                self._expressions.append(self._refute(step.refuted, slots))
+                self._write(at.OP_PYTHON, carried, index=len(self._expressions) - 1)
             case Select() | Compute():
                 self._write(at.OP_PYTHON, carried, index=self._python_step(step))
             case Conclude():
@@ -191,6 +206,8 @@ def _uses(step: Step) -> set[str]:
             return {arg.name for _, arg in step.key if isinstance(arg, Variable)}
         case Without():
             return {variable.name for variable in step.atom.variables()}
+        case Refute():
+            return {variable.name for variable in step.refuted.outer}
         case Select() | Compute():
             return {variable.name for variable in expression_variables(step.expression)}
         case Conclude():

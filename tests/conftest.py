@@ -1,8 +1,8 @@
 """Which engines are tested, and how many random examples are tried?
 
-    --engines=reference,columnar     a test that takes `engine` runs once on each
-    EVERLOG_PROFILE=nightly          many random programs; the default, quick, tries few and the same ones each time
-                                     (--hypothesis-profile=nightly does the same)
+--engines=reference,columnar     a test that takes `engine` runs once on each
+EVERLOG_PROFILE=nightly          many random programs; the default, quick, tries few and the same ones each time
+                                 (--hypothesis-profile=nightly does the same)
 """
 
 from __future__ import annotations

@@ -38,8 +38,10 @@ class Clingo:
     def count(self, relations: Iterable[str]) -> dict[str, int]:
         atoms = self.control.symbolic_atoms
         arities = {name: arity for name, arity, _ in atoms.signatures}
-        return {name: sum(1 for _ in atoms.by_signature(name, arities[name])) if name in arities else 0
-                for name in relations}
+        return {
+            name: sum(1 for _ in atoms.by_signature(name, arities[name])) if name in arities else 0
+            for name in relations
+        }
 
     def report(self) -> dict[str, object]:
         return {}

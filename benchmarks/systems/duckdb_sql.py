@@ -34,8 +34,9 @@ class DuckDB:
             raise Unsupported(workload.why_no_sql or "no SQL for this workload")
         terms: dict[str, int] = {}
         self.tables = {name: encoded(table, terms) for name, table in tables.items()}
-        self.sql = [re.sub(r"\{(.+?)\}", lambda m: str(terms.setdefault(m[1], len(terms))), text)
-                    for text in workload.sql]
+        self.sql = [
+            re.sub(r"\{(.+?)\}", lambda m: str(terms.setdefault(m[1], len(terms))), text) for text in workload.sql
+        ]
 
     def load(self) -> None:
         for name, table in self.tables.items():

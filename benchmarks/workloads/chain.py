@@ -28,8 +28,11 @@ WORKLOAD = Workload(
     derivations=instances(TURBINES),
     sql=(
         # SQL's recursion is linear: this is the rewritten question, not the rules as written.
-        closure_sql("SELECT x, y FROM given.hasNeighbour UNION SELECT y, x FROM given.hasNeighbour", "hasNeighbour",
-                    guard="c.x <> b.y"),
+        closure_sql(
+            "SELECT x, y FROM given.hasNeighbour UNION SELECT y, x FROM given.hasNeighbour",
+            "hasNeighbour",
+            guard="c.x <> b.y",
+        ),
     ),
     sql_rewritten=True,
     asp=as_asp(rules_of("chain")),

@@ -14,8 +14,10 @@ def parents(trees: int, nodes: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """(child, parent) of random recursive trees: each node's parent is any node before it in its tree."""
     random = np.random.RandomState(seed)
     child = np.arange(1, nodes)
-    columns = [(child + tree * nodes, (random.random_sample(nodes - 1) * child).astype(np.int64) + tree * nodes)
-               for tree in range(trees)]
+    columns = [
+        (child + tree * nodes, (random.random_sample(nodes - 1) * child).astype(np.int64) + tree * nodes)
+        for tree in range(trees)
+    ]
     return np.concatenate([c for c, _ in columns]), np.concatenate([p for _, p in columns])
 
 

@@ -39,8 +39,11 @@ def data(scale: float) -> Tables:
         (stated, DOMAIN, class_[random.randint(0, CLASSES // 10, size=len(stated))]),
         (stated, RANGE, class_[random.randint(0, CLASSES // 10, size=len(stated))]),
         (instance, TYPE, class_[random.randint(0, CLASSES, size=instances)]),
-        (instance[random.randint(0, instances, size=links)], property_[random.randint(0, PROPERTIES, size=links)],
-         instance[random.randint(0, instances, size=links)]),
+        (
+            instance[random.randint(0, instances, size=links)],
+            property_[random.randint(0, PROPERTIES, size=links)],
+            instance[random.randint(0, instances, size=links)],
+        ),
     ]
     subject = np.concatenate([s for s, _, _ in parts])
     predicate = np.concatenate([p if isinstance(p, np.ndarray) else np.full(len(s), p, object) for s, p, _ in parts])

@@ -19,8 +19,9 @@ def reader(file: str, empty: tuple[str, ...] = ()) -> Callable[[float], Tables]:
         with gzip.open(shared_data("zodiac", file), "rt", encoding="utf-8") as lines:
             for relation, *terms in map(json.loads, lines):
                 rows.setdefault(relation, []).append(terms)
-        tables = {name: pa.table({"x": [r[0] for r in facts], "y": [r[1] for r in facts]})
-                  for name, facts in rows.items()}
+        tables = {
+            name: pa.table({"x": [r[0] for r in facts], "y": [r[1] for r in facts]}) for name, facts in rows.items()
+        }
         nothing = pa.table({"x": pa.array([], pa.string()), "y": pa.array([], pa.string())})
         return tables | dict.fromkeys(empty, nothing)
 
@@ -82,8 +83,15 @@ def rs1(n: int) -> Workload:
 
 
 def _shared_counts(w: int) -> dict[str, int]:
-    return {"p11": w * (w + 1), "p12": w * (w + 1) // 2, "p13": 2 * w, "p14": 2 * w,
-            "p25": w * w, "p26": w, "p31": w * (w - 1)}
+    return {
+        "p11": w * (w + 1),
+        "p12": w * (w + 1) // 2,
+        "p13": 2 * w,
+        "p14": 2 * w,
+        "p25": w * w,
+        "p26": w,
+        "p31": w * (w - 1),
+    }
 
 
 def rs2(w: int) -> Workload:

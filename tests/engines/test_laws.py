@@ -52,7 +52,10 @@ def pairs(least: int = 0) -> st.SearchStrategy[list[tuple[int, int]]]:
     return st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=least, max_size=20)
 
 
-@given(facts=st.lists(st.tuples(*[st.integers(-5, 5)] * 3), max_size=30), arity=st.integers(0, 3))
+IDS = st.integers(-5, 5).filter(lambda id_: id_ != -1)  # the dictionary never gives out -1
+
+
+@given(facts=st.lists(st.tuples(IDS, IDS, IDS), max_size=30), arity=st.integers(0, 3))
 def test_load_then_collect_gives_back_the_distinct_facts(engine: str, facts: list[tuple[int, ...]], arity: int) -> None:
     cut = [fact[:arity] for fact in facts]
     loaded = make_engine(engine, Dictionary())

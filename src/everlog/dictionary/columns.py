@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, Dictionary, Ids
+from everlog.dictionary.dictionary import INLINE_OFFSET, Dictionary, Ids
 from everlog.facts.blocks import FactBlock
 from everlog.facts.terms import Literal, key_of, term_of
 
@@ -33,12 +33,12 @@ def encode_column(dictionary: Dictionary, column: pa.Array | pa.ChunkedArray, *,
     """The ids of one column, of values or of term keys."""
     if isinstance(column, pa.ChunkedArray):
         return np.concatenate(
-            [np.empty(0, np.int32), *(encode_column(dictionary, c, keys=keys) for c in column.chunks)]
+            [np.empty(0, dictionary.dtype), *(encode_column(dictionary, c, keys=keys) for c in column.chunks)]
         )
     if column.null_count:
         raise ValueError("a column with nulls has no ids")
     if pa.types.is_integer(column.type) and not keys:
-        return _encode_integers(dictionary, column)
+        return dictionary.encode_integers(column.to_numpy(zero_copy_only=False))
     distinct, places = _distinct(column)
     if keys:
         found = dictionary.encode_keys(distinct.to_pylist())
@@ -54,19 +54,6 @@ def _distinct(column: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     return column.dictionary, column.indices.to_numpy(zero_copy_only=False)
-
-
-def _encode_integers(dictionary: Dictionary, column: pa.Array) -> Ids:
-    values = column.to_numpy(zero_copy_only=False)
-    small = (values >= INLINE_LEAST) & (values <= INLINE_MOST) if len(values) else np.empty(0, bool)
-    if small.all():
-        inline: Ids = (values.astype(np.int64) - INLINE_OFFSET).astype(np.int32)
-        return inline
-    ids: Ids = np.empty(len(values), np.int32)
-    ids[small] = values[small].astype(np.int64) - INLINE_OFFSET
-    large, places = np.unique(values[~small], return_inverse=True)
-    ids[~small] = dictionary.encode_keys([f"^integer {value}" for value in large.tolist()])[places]
-    return ids
 
 
 def keys_of(dictionary: Dictionary, ids: Ids) -> list[str]:
@@ -90,7 +77,7 @@ def decode_column(dictionary: Dictionary, ids: Ids) -> pa.Array:
     >>> decode_column(d, np.array([d.encode(7), d.encode(8)], np.int32)).type
     DataType(int64)
     """
-    if len(ids) and int(ids.max()) < 0:
+    if len(ids) and ids.dtype == np.int32 and int(ids.max()) < 0:
         return pa.array(ids.astype(np.int64) + INLINE_OFFSET)
     distinct, places = np.unique(ids, return_inverse=True)
     key = dictionary.key

@@ -18,7 +18,7 @@ so that integer arithmetic and comparison need no look-up. Beside the keys stand
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,7 @@ import numpy.typing as npt
 from everlog.errors import LimitError
 from everlog.facts.terms import Term, key_of, term_of
 
-Ids: TypeAlias = npt.NDArray[np.int32]
+Ids: TypeAlias = npt.NDArray[np.signedinteger[Any]]  # of 32 bits in process, of 64 on Spark
 
 UNBOUND = 0
 INLINE_OFFSET = 1 << 30
@@ -42,6 +42,8 @@ _EXACT_LIMIT = 2.0**53  # beyond it doubles skip integers
 
 class Dictionary:
     """Terms to ids and back. Only grows; ids never change."""
+
+    dtype: type[np.signedinteger[Any]] = np.int32
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {"": UNBOUND}
@@ -81,6 +83,17 @@ class Dictionary:
     def encode_keys(self, keys: Iterable[str]) -> Ids:
         encode = self.encode_key
         return np.fromiter((encode(key) for key in keys), np.int32)
+
+    def encode_integers(self, values: npt.NDArray[np.signedinteger[Any]]) -> Ids:
+        """The ids of integers of at most 64 bits."""
+        small = (values >= INLINE_LEAST) & (values <= INLINE_MOST)
+        if small.all():
+            return (values.astype(np.int64) - INLINE_OFFSET).astype(np.int32)
+        ids = np.empty(len(values), np.int32)
+        ids[small] = values[small].astype(np.int64) - INLINE_OFFSET
+        large, places = np.unique(values[~small], return_inverse=True)
+        ids[~small] = self.encode_keys(f"^integer {value}" for value in large.tolist())[places]
+        return ids
 
     def find(self, term: Term) -> int | None:
         """The id of a term, or None where the dictionary has not seen it."""

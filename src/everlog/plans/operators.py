@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import Label
-from everlog.rules.syntax import Argument, Atom, Expression
+from everlog.rules.syntax import Argument, Atom, Expression, Variable, expression_variables
 
 
 @dataclass(frozen=True)
@@ -71,3 +71,29 @@ class Plan:
 
     variant: Variant
     steps: tuple[Step, ...]
+
+
+def step_uses(step: Step) -> set[str]:
+    """The variables that a step needs bound before it."""
+    match step:
+        case Read():
+            return {arg.name for _, arg in step.key if isinstance(arg, Variable)}
+        case Without():
+            return {variable.name for variable in step.atom.variables()}
+        case Refute():
+            return {variable.name for variable in step.refuted.outer}
+        case Select() | Compute():
+            return {variable.name for variable in expression_variables(step.expression)}
+        case Conclude():
+            return {variable.name for variable in step.head.variables()}
+
+
+def step_binds(step: Step) -> set[str]:
+    """The variables that a step binds."""
+    match step:
+        case Read():
+            return {name for _, name in step.binds}
+        case Compute():
+            return {step.variable}
+        case _:
+            return set()

@@ -87,9 +87,9 @@ class FactEncoder:
         for number, row in enumerate(listed, start=1):
             if len(row) != arity:
                 raise self._arity_error(relation, arity, len(row), f"row {number}: {row!r}: ")
-        encode = self._dictionary.encode
+        encode, dtype = self._dictionary.encode, self._dictionary.dtype
         try:
-            columns = [np.fromiter((encode(row[c]) for row in listed), np.int32, len(listed)) for c in range(arity)]
+            columns = [np.fromiter((encode(row[c]) for row in listed), dtype, len(listed)) for c in range(arity)]
         except (TypeError, ValueError) as error:
             raise DataError(f"facts of {relation}: {error}") from error
         self._batch(relation, arity).add(columns, len(listed))

@@ -9,6 +9,11 @@ from everlog.errors import UsageError
 ENGINES = ("columnar", "reference")
 
 
+def make_dictionary(name: str) -> Dictionary:
+    """The dictionary that an engine's ids come from."""
+    return Dictionary()
+
+
 def make_engine(name: str, dictionary: Dictionary) -> Engine:
     """An empty engine."""
     if name == "reference":

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Engine, FactColumns, Shape
 from everlog.errors import NotFoundError, ProgramError, UsageError
 from everlog.limits import Limits
@@ -32,7 +31,7 @@ from everlog.rules.names import name_rules
 from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
 from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
-from everlog.store.engines import make_engine
+from everlog.store.engines import make_dictionary, make_engine
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rows import Rows
 
@@ -58,7 +57,7 @@ class KnowledgeBase:
         self.version = 0
         self.limits = limits or Limits()
         self._engine_name = engine
-        self._dictionary = Dictionary()
+        self._dictionary = make_dictionary(engine)
         self._engine: Engine = make_engine(engine, self._dictionary)
         self._arities: dict[str, int] = {}
         self._rules: tuple[Rule, ...] = ()

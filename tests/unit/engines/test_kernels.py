@@ -1,6 +1,6 @@
 """Do the kernels do what a few lines of NumPy or plain Python do?
 
-Each kernel has a twin here that is slow and plain. Data is large enough to fill several batches and to grow every table.
+Each kernel has a twin here that is slow and plain. Data is large enough to fill several batches and grow every table.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def test_an_index_chains_the_rows_with_its_key_newest_first(columns: tuple[int, 
 
 
 TERMS: list[Term] = [
-    "a", "b", "", IRI("http://ex.org/a"), IRI("http://ex.org/b"), 0, 1, -7, 2**40, 2**60, Decimal("1.0"), Decimal("0.1"),
-    Decimal("1.5"), 1.0, 0.1, 1.5, float("nan"), float("inf"), True, False, Literal("1", "http://ex.org/t"),
+    "a", "b", "", IRI("http://ex.org/a"), IRI("http://ex.org/b"), 0, 1, -7, 2**40, 2**60, Decimal("1.0"),
+    Decimal("0.1"), Decimal("1.5"), 1.0, 0.1, 1.5, float("nan"), float("inf"), True, False, Literal("1", "http://ex.org/t"),
     Literal("a", language="en"), Literal("01", "http://www.w3.org/2001/XMLSchema#integer"),
 ]  # fmt: skip
 COMPARISONS = {"=": at.EQ, "!=": at.NE, "<": at.LT, "<=": at.LE, ">": at.GT, ">=": at.GE}

@@ -111,9 +111,7 @@ class TestTerms:
 
     def test_base_and_prefixes(self) -> None:
         program = parse_program("BASE <http://ex.org/d/>\n@prefix e: <v#> .\np(<a>, e:b).", prefixes={"k": "http://k/"})
-        assert program.facts == (
-            Atom("p", (Constant(IRI("http://ex.org/d/a")), Constant(IRI("http://ex.org/d/v#b")))),
-        )
+        assert program.facts == (Atom("p", (Constant(IRI("http://ex.org/d/a")), Constant(IRI("http://ex.org/d/v#b")))),)
         assert program.prefixes == {"k": "http://k/", "e": "http://ex.org/d/v#"}
 
 
@@ -149,7 +147,7 @@ class TestAtoms:
         assert program.facts == (Atom("p", (Constant("a"),)), Atom("q", (Constant("b"),)))
 
     def test_comments_and_dots(self) -> None:
-        text = "p(a).p(b). % p(c).\n# p(d).\n// p(e).\np(\"x.y\"). p(1.5).p(<http://a.b/c#d>).p(X):-q(X),X<1.5.p(z)."
+        text = 'p(a).p(b). % p(c).\n# p(d).\n// p(e).\np("x.y"). p(1.5).p(<http://a.b/c#d>).p(X):-q(X),X<1.5.p(z).'
         program = parse_program(text)
         assert (len(program.facts), len(program.rules)) == (6, 1)
 
@@ -298,7 +296,7 @@ class TestFiles:
     @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
     def test_not_utf8(self, tmp_path: Path, mark: bytes) -> None:
         file = tmp_path / "bad.dl"
-        file.write_bytes(mark + b"p(a).\np(\"caf\xe9\").\n")
+        file.write_bytes(mark + b'p(a).\np("caf\xe9").\n')
         with pytest.raises(ProgramError, match=rf"byte 0xe9 in line 2 \(byte {12 + len(mark)} of the file\)"):
             read_program(file)
 

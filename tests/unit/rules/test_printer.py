@@ -42,9 +42,7 @@ relations = st.one_of(
 iris = st.one_of(
     st.builds(lambda local: IRI(EX + local), texts), st.sampled_from([IRI(XSD + "date"), IRI(RDF + "type"), IRI("x:")])
 )
-numbers = st.one_of(
-    st.integers(), st.decimals(allow_nan=False, allow_infinity=False), st.floats(), st.integers(-3, 3)
-)
+numbers = st.one_of(st.integers(), st.decimals(allow_nan=False, allow_infinity=False), st.floats(), st.integers(-3, 3))
 zones = st.sampled_from([None, dt.UTC])
 times = st.one_of(st.datetimes(timezones=zones), st.dates(), st.times(timezones=zones))
 datatypes = st.sampled_from([XSD + "integer", XSD + "date", XSD + "byte", EX + "t", XSD + "string"])

@@ -90,8 +90,8 @@ class ColumnarEngine:
         return weights
 
     def memory(self) -> dict[str, int]:
-        """Bytes reserved for each relation, its indexes included."""
-        return {name: relation.nbytes for name, relation in self._relations.items()}
+        """Bytes that each relation takes, its indexes included."""
+        return {name: relation.nbytes(self._size(relation)) for name, relation in self._relations.items()}
 
     # --- facts in, facts asked about --------------------------------------------------------------------------------
 

@@ -42,13 +42,31 @@ def operand_keys(code, operands, width, batch, count, keys):
 
 
 @kernel
-def same_fact(relations, relation, row, code, operands, width, batch, i):
-    """Does a row hold exactly these operands? Asked when a tag was found."""
-    facts = int32s(relations[relation, at.R_FACTS])
+def gather_facts(code, operands, width, batch, count, keys):
+    """The facts that the operands make, side by side, and their hashes: for facts of three ids or more."""
+    facts = np.empty(count * width, np.int32)
     for position in range(width):
         kind, value = code[operands + 2 * position], code[operands + 2 * position + 1]
-        id_ = batch[value, i] if kind == at.SLOT else np.int32(value)
-        if facts[row * width + position] != id_:
+        if kind == at.SLOT:
+            column = batch[value]
+            for i in range(count):
+                facts[i * width + position] = column[i]
+        else:
+            for i in range(count):
+                facts[i * width + position] = np.int32(value)
+    for i in range(count):
+        key = np.uint64(0)
+        for position in range(width):
+            key = add_to_key(key, position, width, facts[i * width + position])
+        keys[i] = key
+    return facts
+
+
+@kernel
+def same_fact(facts, row, others, i, width):
+    """Are the fact of a row and the i-th of others the same? Asked when a tag was found."""
+    for position in range(width):
+        if facts[row * width + position] != others[i * width + position]:
             return False
     return True
 
@@ -159,11 +177,12 @@ def find_chains(relations, indexes, index, code, operands, batch, count, keys, h
 def find_facts(relations, relation, code, operands, batch, count, keys, places, found):
     """The row of each binding's fact, or -1."""
     width = relations[relation, at.R_ARITY]
-    operand_keys(code, operands, width, batch, count, keys)
     if width > 2:
+        wanted = gather_facts(code, operands, width, batch, count, keys)
         find_candidates(relations, relation, count, keys, places)
-        _find_wide(relations, relation, code, operands, batch, count, keys, places, found)
+        _find_wide(relations, relation, wanted, count, keys, places, found)
         return
+    operand_keys(code, operands, width, batch, count, keys)
     slots = relations[relation, at.R_SLOTS]
     address = relations[relation, at.R_KEYS]
     table, rows = uint64s(address), int32s(relations[relation, at.R_ROWS])
@@ -197,16 +216,16 @@ def find_candidates(relations, relation, count, keys, places):
 
 
 @kernel
-def _find_wide(relations, relation, code, operands, batch, count, keys, places, found):
+def _find_wide(relations, relation, wanted, count, keys, places, found):
     slots, width = relations[relation, at.R_SLOTS], relations[relation, at.R_ARITY]
-    entries = uint64s(relations[relation, at.R_KEYS])
+    entries, facts = uint64s(relations[relation, at.R_KEYS]), int32s(relations[relation, at.R_FACTS])
     for i in range(count):
         slot = places[i]
         found[i] = -1
         while entries[slot] != EMPTY:
             if entry_tag(entries[slot]) == keys[i]:
                 row = entry_row(entries[slot])
-                if same_fact(relations, relation, row, code, operands, width, batch, i):
+                if same_fact(facts, row, wanted, i, width):
                     found[i] = row
                     break
             slot = slot + 1 if slot + 1 < slots else 0
@@ -215,12 +234,11 @@ def _find_wide(relations, relation, code, operands, batch, count, keys, places, 
 @kernel
 def has_room(relations, indexes, relation, count):
     """Can so many facts be added without growing anything?"""
-    size = relations[relation, at.R_SIZE] + count
-    if size > relations[relation, at.R_CAPACITY] or 10 * size > 7 * relations[relation, at.R_SLOTS]:
+    if relations[relation, at.R_SIZE] + count > relations[relation, at.R_LIMIT]:
         return False
     index = relations[relation, at.R_FIRST_INDEX]
     while index >= 0:
-        if 10 * (indexes[index, at.I_USED] + count) > 7 * indexes[index, at.I_SLOTS]:
+        if indexes[index, at.I_USED] + count > indexes[index, at.I_LIMIT]:
             return False
         index = indexes[index, at.I_SIBLING]
     return True
@@ -229,11 +247,12 @@ def has_room(relations, indexes, relation, count):
 @kernel
 def add_facts(relations, indexes, relation, code, operands, batch, count, mask, keys, places, fresh):
     """Add a fact per binding; returns how many were new. The caller has seen to room."""
-    operand_keys(code, operands, relations[relation, at.R_ARITY], batch, count, keys)
-    before = relations[relation, at.R_SIZE]
-    if relations[relation, at.R_ARITY] > 2:
-        added = _add_wide(relations, relation, code, operands, batch, count, mask, keys, places)
+    width, before = relations[relation, at.R_ARITY], relations[relation, at.R_SIZE]
+    if width > 2:
+        concluded = gather_facts(code, operands, width, batch, count, keys)
+        added = _add_wide(relations, relation, concluded, count, mask, keys, places)
     else:
+        operand_keys(code, operands, width, batch, count, keys)
         added = _add_packed(relations, relation, code, operands, batch, count, mask, keys, fresh)
     relations[relation, at.R_SIZE] = before + added
     index = relations[relation, at.R_FIRST_INDEX]
@@ -250,8 +269,11 @@ def _add_packed(relations, relation, code, operands, batch, count, mask, keys, f
     table, rows = uint64s(address), int32s(relations[relation, at.R_ROWS])
     before = relations[relation, at.R_SIZE]
     size = before
+    row_address = relations[relation, at.R_ROWS]
     for i in range(count):
-        prefetch(address + 8 * slot_of(keys[i], slots))
+        slot = slot_of(keys[i], slots)
+        prefetch(address + 8 * slot)
+        prefetch(row_address + 4 * slot)  # most conclusions are new, and then the row is written
     weighted = relations[relation, at.R_WEIGHTS] != 0
     for i in range(count):
         key = keys[i]
@@ -281,7 +303,7 @@ def _add_packed(relations, relation, code, operands, batch, count, mask, keys, f
 
 
 @kernel
-def _add_wide(relations, relation, code, operands, batch, count, mask, keys, places):
+def _add_wide(relations, relation, concluded, count, mask, keys, places):
     find_candidates(relations, relation, count, keys, places)
     slots, width = relations[relation, at.R_SLOTS], relations[relation, at.R_ARITY]
     entries, facts = uint64s(relations[relation, at.R_KEYS]), int32s(relations[relation, at.R_FACTS])
@@ -294,14 +316,13 @@ def _add_wide(relations, relation, code, operands, batch, count, mask, keys, pla
             if entry == EMPTY:
                 entries[slot] = wide_entry(keys[i], size)
                 for position in range(width):
-                    kind, value = code[operands + 2 * position], code[operands + 2 * position + 1]
-                    facts[size * width + position] = batch[value, i] if kind == at.SLOT else np.int32(value)
+                    facts[size * width + position] = concluded[i * width + position]
                 _describe_new(relations, relation, size, mask)
                 size += 1
                 break
             if entry_tag(entry) == keys[i]:
                 row = entry_row(entry)
-                if same_fact(relations, relation, row, code, operands, width, batch, i):
+                if same_fact(facts, row, concluded, i, width):
                     _describe_again(relations, relation, row, mask)
                     break
             slot = slot + 1 if slot + 1 < slots else 0

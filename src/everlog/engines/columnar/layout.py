@@ -9,7 +9,7 @@ from __future__ import annotations
 # --- a relation: one row of the relation table ------------------------------------------------------------------------
 R_ARITY = 0  # ids stored per fact; a nullary relation stores a zero
 R_SIZE = 1  # rows in use
-R_CAPACITY = 2
+R_CAPACITY = 2  # rows for which there are columns
 R_LOW = 3  # rows below are OLD; rows from here to R_HIGH are NEW
 R_HIGH = 4  # rows from here on were concluded in this round and are read by no atom yet
 R_MASKS = 5  # address: a uint16 of label bits per row
@@ -20,7 +20,8 @@ R_ROWS = 9  # address: an int32 per slot, or 0 for the table of a wide relation,
 R_FIRST_INDEX = 10  # the first of its indexes in the index table, or -1
 R_PLANNED = 11  # rows when plans were last made; far more since then asks for new plans
 R_FACTS = 12  # address: the facts one after the other, R_ARITY int32 each
-R_FIELDS = 13
+R_LIMIT = 13  # facts for which columns and table have room
+R_FIELDS = 14
 
 # --- an index: one row of the index table -----------------------------------------------------------------------------
 I_RELATION = 0
@@ -31,7 +32,8 @@ I_KEYS = 4  # address: a uint64 per slot
 I_HEADS = 5  # address: an int32 per slot, the newest row with that key
 I_NEXT = 6  # address: an int32 per row, the next older row with the same key, or -1
 I_SIBLING = 7  # the relation's next index, or -1
-I_COLUMNS = 8  # key columns from here on
+I_LIMIT = 8  # distinct keys for which the table has room
+I_COLUMNS = 9  # key columns from here on
 
 # --- label bits of a row ----------------------------------------------------------------------------------------------
 EXPLICIT = 1
@@ -92,4 +94,4 @@ T_SIZE = 8
 DONE, GROW, EVALUATE, PAUSE, ROUND_OVER = 0, 1, 2, 3, 4
 
 # --- batches --------------------------------------------------------------------------------------------------------
-BATCH = 1024  # bindings per batch: columns of a few levels stay in the second-level cache
+BATCH = 2048  # bindings per batch: columns of a few levels stay in the second-level cache

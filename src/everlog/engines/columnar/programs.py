@@ -18,8 +18,8 @@ from everlog.engines.columnar.expressions import ExpressionStep, PythonStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
-from everlog.rules.syntax import Argument, Call, Constant, Variable, expression_variables
+from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without, step_binds, step_uses
+from everlog.rules.syntax import Argument, Call, Constant, expression_variables
 
 _RANGES = {Label.ALL: at.RANGE_ALL, Label.NEW: at.RANGE_NEW, Label.OLD: at.RANGE_OLD}
 _COMPARISONS = {"=": at.EQ, "!=": at.NE, "<": at.LT, "<=": at.LE, ">": at.GT, ">=": at.GE}
@@ -96,7 +96,7 @@ class _Writer:
         for step, needed in zip(plan.steps, needed_after, strict=True):
             self._starts.append(len(self._code))
             self._step(step, sorted(bound & needed), needed)
-            bound |= _binds(step)
+            bound |= step_binds(step)
         self._most_slots = max(self._most_slots, len(self._slots))
         self._variants.append([first, len(plan.steps), 0])
 
@@ -190,36 +190,12 @@ class _Writer:
         return self._slots.setdefault(name, len(self._slots))
 
 
-def _binds(step: Step) -> set[str]:
-    match step:
-        case Read():
-            return {name for _, name in step.binds}
-        case Compute():
-            return {step.variable}
-        case _:
-            return set()
-
-
-def _uses(step: Step) -> set[str]:
-    match step:
-        case Read():
-            return {arg.name for _, arg in step.key if isinstance(arg, Variable)}
-        case Without():
-            return {variable.name for variable in step.atom.variables()}
-        case Refute():
-            return {variable.name for variable in step.refuted.outer}
-        case Select() | Compute():
-            return {variable.name for variable in expression_variables(step.expression)}
-        case Conclude():
-            return {variable.name for variable in step.head.variables()}
-
-
 def _needed_after(steps: Sequence[Step]) -> list[set[str]]:
     """For each step, the variables that some later step uses."""
     needed: list[set[str]] = []
     later: set[str] = set()
     for step in reversed(steps):
         needed.append(set(later))
-        later |= _uses(step)
+        later |= step_uses(step)
     needed.reverse()
     return needed

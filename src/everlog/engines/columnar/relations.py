@@ -6,7 +6,7 @@ indexes over the columns that plans ask for, each giving a chain of rows, newest
 arrays double when full, and so do tables. Indexes are kept, not rebuilt.
 
     bytes per fact of a binary relation: 8 ids, 2 mask, 17 to 34 table; per index 4 chain and 17 to 34 per distinct key
-    bytes per triple:                   12 ids, 2 mask, 11 to 23 table; per index the same
+    bytes per triple:                   12 ids, 2 mask, 10 to 20 table; per index the same
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.fact_kernels import index_rows
+from everlog.engines.columnar.reserved import larger_capacity, lengthened
 from everlog.engines.columnar.tables import refill_packed, refill_wide
 
 Descriptors = npt.NDArray[np.int64]
 
-_LOAD = 0.7  # linear probing stays short up to here
+_LOAD, _WIDE_LOAD = 0.7, 0.8  # linear probing stays short up to here; tags lie eight to a cache line, so more is fine
 _GROWTH = 2.0  # a table is at least 0.35 full after growing
 _LEAST = at.BATCH * 2  # slots of the smallest table: room for a batch
 
@@ -31,6 +32,7 @@ class HashTable:
 
     def __init__(self, *, wide: bool = False) -> None:
         self.wide = wide
+        self._load = _WIDE_LOAD if wide else _LOAD
         self.slots = 0
         self.keys = np.empty(0, np.uint64)
         self.rows = np.empty(0, np.int32)
@@ -38,7 +40,7 @@ class HashTable:
 
     def reserve(self, keys: int) -> None:
         """Make room for so many keys in all."""
-        needed = int(keys / _LOAD) + 1
+        needed = int(keys / self._load) + 1
         if needed <= self.slots:
             return
         self.slots = max(needed, int(self.slots * _GROWTH), _LEAST)
@@ -49,6 +51,11 @@ class HashTable:
         else:
             self.rows = np.empty(self.slots, np.int32)
             refill_packed(old_keys, old_rows, self.keys, self.rows)
+
+    @property
+    def limit(self) -> int:
+        """How many keys there is room for."""
+        return int(self.slots * self._load)
 
     @property
     def nbytes(self) -> int:
@@ -79,21 +86,20 @@ class Relation:
         self.capacity = 0
 
     def columns(self, first: int, last: int) -> list[Ids]:
-        """The arguments of rows [first, last), copied column by column."""
-        return [self.facts[first:last, position].copy() for position in range(self.arity)]
+        """The arguments of rows [first, last), column by column: views, since rows that are there never change."""
+        return [self.facts[first:last, position] for position in range(self.arity)]
 
     def reserve(self, size: int, room: int, tables: Tables) -> None:
         """Make room for `room` more rows than `size`, in columns, table and indexes; and describe it all anew."""
         needed = size + room
         if needed > self.capacity:
-            # Untouched pages cost nothing, so columns may double; hash tables are touched all over and grow by less.
-            self.capacity = max(needed, 2 * self.capacity)
-            self.facts = _grown(self.facts, self.capacity, size)
-            self.masks = _grown(self.masks, self.capacity, size)
+            self.capacity = larger_capacity(needed, self.capacity)
+            self.facts = lengthened(self.facts, self.capacity, size)
+            self.masks = lengthened(self.masks, self.capacity, size)
             if self.bag:
-                self.weights = _grown(self.weights, self.capacity, size)
+                self.weights = lengthened(self.weights, self.capacity, size)
             for index in self.indexes.values():
-                index.next = _grown(index.next, self.capacity, size)
+                index.next = lengthened(index.next, self.capacity, size)
         self.table.reserve(needed)
         for index in self.indexes.values():
             index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + room)
@@ -103,6 +109,7 @@ class Relation:
         row = tables.relations[self.number]
         row[at.R_ARITY] = self.width
         row[at.R_CAPACITY] = self.capacity
+        row[at.R_LIMIT] = min(self.capacity, self.table.limit)
         row[at.R_MASKS] = self.masks.ctypes.data
         row[at.R_WEIGHTS] = self.weights.ctypes.data if self.bag else 0
         row[at.R_SLOTS] = self.table.slots
@@ -115,6 +122,7 @@ class Relation:
             entry[at.I_RELATION] = self.number
             entry[at.I_WIDTH] = len(index.columns)
             entry[at.I_SLOTS] = index.table.slots
+            entry[at.I_LIMIT] = index.table.limit
             entry[at.I_KEYS] = index.table.keys.ctypes.data
             entry[at.I_HEADS] = index.table.rows.ctypes.data
             entry[at.I_NEXT] = index.next.ctypes.data
@@ -129,7 +137,7 @@ class Relation:
         if index is None:
             size = int(tables.relations[self.number, at.R_SIZE])
             index = self.indexes[columns] = Index(tables.new_index(), columns)
-            index.next = np.empty(self.capacity, np.int32)
+            index.next = lengthened(index.next, self.capacity, 0)
             # Distinct keys are not known before they are counted, so the build goes piece by piece.
             done, keys = 0, np.empty(at.BATCH, np.uint64)
             while done < size:
@@ -141,11 +149,10 @@ class Relation:
             self.describe(tables)
         return index
 
-    @property
-    def nbytes(self) -> int:
-        """Memory reserved for this relation, indexes included."""
-        own = self.facts.nbytes + self.masks.nbytes + self.weights.nbytes + self.table.nbytes
-        return own + sum(index.next.nbytes + index.table.nbytes for index in self.indexes.values())
+    def nbytes(self, size: int) -> int:
+        """Memory that `size` facts of this relation take, indexes included."""
+        per_row = 4 * self.width + 2 + (8 if self.bag else 0) + 4 * len(self.indexes)
+        return size * per_row + self.table.nbytes + sum(index.table.nbytes for index in self.indexes.values())
 
 
 class Tables:
@@ -189,10 +196,4 @@ def _with_room(table: Descriptors, used: int, width: int) -> Descriptors:
         return table
     larger = np.zeros((rows if used < rows else 2 * rows, max(columns, width)), np.int64)
     larger[:rows, :columns] = table
-    return larger
-
-
-def _grown(array: npt.NDArray, capacity: int, size: int) -> npt.NDArray:  # type: ignore[type-arg]
-    larger = np.empty((capacity, *array.shape[1:]), array.dtype)
-    larger[:size] = array[:size]
     return larger

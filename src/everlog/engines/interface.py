@@ -99,8 +99,8 @@ class Engine(Protocol):
     def group(self, rule: GroupRule) -> int:
         """Add the facts of an aggregate over a complete bag; returns how many."""
 
-    def count(self, relation: str) -> int:
-        """How many facts a relation has."""
+    def count(self, relation: str, *, explicit: bool = False) -> int:
+        """How many facts a relation has, or how many explicit ones."""
 
     def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
         """The facts of a relation; only the explicit ones if asked."""

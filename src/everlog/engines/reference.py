@@ -108,8 +108,8 @@ class ReferenceEngine:
             return [(True, weight) for _, weight in members]
         return [(self._term(fact[column]), weight) for fact, weight in members]
 
-    def count(self, relation: str) -> int:
-        return len(self._facts[relation])
+    def count(self, relation: str, *, explicit: bool = False) -> int:
+        return len(self._explicit[relation] if explicit else self._facts[relation])
 
     def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
         return self._columns(relation, self._explicit[relation] if explicit else self._facts[relation])

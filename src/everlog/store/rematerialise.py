@@ -15,9 +15,9 @@ from everlog.store.engines import make_engine
 def load(engine: Engine, inserted: Mapping[str, Batch], report: Report) -> None:
     """Add the facts of an update."""
     for batch in inserted.values():
-        explicit = engine.collect(batch.relation, explicit=True).rows
+        explicit = engine.count(batch.relation, explicit=True)
         engine.load(batch.relation, batch.columns(), batch.rows)
-        new = engine.collect(batch.relation, explicit=True).rows - explicit
+        new = engine.count(batch.relation, explicit=True) - explicit
         report.inserted += new
         report.already_there += batch.rows - new
 

@@ -299,7 +299,7 @@ class KnowledgeBase:
 
     def _explicit(self, relation: str) -> int:
         """How many explicit facts a relation has."""
-        return self._engine.collect(relation, explicit=True).rows
+        return self._engine.count(relation, explicit=True)
 
 
 def _checks(program: Program, arities: dict[str, int]) -> list[Any]:

@@ -71,8 +71,10 @@ class ColumnarEngine:
         relation = self._relations[shape.name] = Relation(shape.name, shape.arity, number, shape.bag)
         relation.reserve(0, at.BATCH, self._tables)
 
-    def count(self, relation: str) -> int:
-        return self._size(self._relations[relation])
+    def count(self, relation: str, *, explicit: bool = False) -> int:
+        kept = self._relations[relation]
+        size = self._size(kept)
+        return int(np.count_nonzero(kept.masks[:size] & at.EXPLICIT)) if explicit else size
 
     def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
         kept = self._relations[relation]

@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VENV := .venv
 PY := $(VENV)/bin/python
-EXTRAS := frames,bench,dev
+EXTRAS := frames,spark,bench,dev
 WORKERS ?= 2
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadgroup
 COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py)
@@ -22,8 +22,8 @@ help: ## this list
 
 setup: $(INSTALLED) $(COMPILED) ## make .venv, install the pinned dependencies, compile the kernels once
 
-run: setup ## the wind-farm example: which temperature sensors are odd?
-	@$(PY) examples/wind_farm/run.py
+run: setup ## the wind-farm pipeline on Spark: which temperature sensors are odd?
+	@$(PY) examples/wind_farm/pipeline.py
 
 test: check ## everything: set-up, checks, all tests
 	@$(PYTEST) -m "not nightly"

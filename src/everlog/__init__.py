@@ -2,6 +2,7 @@
 
 from everlog.errors import (
     DataError,
+    EngineError,
     EverlogError,
     FactLimitError,
     FormatError,
@@ -26,6 +27,7 @@ __all__ = [
     "BlankNode",
     "Change",
     "DataError",
+    "EngineError",
     "EverlogError",
     "FactLimitError",
     "FormatError",

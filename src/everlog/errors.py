@@ -2,11 +2,14 @@
 
     EverlogError                      everything below; `exit_code` for the shell, `http_status` for a server
     ├── ProgramError                  rules that cannot be read or make no sense; `.diagnostics` lists every problem
+    │   └── SettingsError             the same for a pipeline.toml (pipeline/settings.py)
     ├── DataError                     facts that cannot be read or do not fit; names file and line
     │   └── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
     ├── NotFoundError                 a file, relation or rule that is not there
     ├── OutputError                   results that cannot be written
     ├── UsageError                    a call or command that asks for something that does not exist
+    ├── CommitConflictError           another writer was there first (pipeline/commits.py)
+    ├── EngineError                   Spark failed while it worked for us; its own words are chained below
     └── LimitError                    work stopped by a limit; the state before it remains
         ├── RoundLimitError           too many rounds of a fixpoint
         ├── FactLimitError            too many facts
@@ -111,6 +114,14 @@ class UsageError(EverlogError):
     code = "U100"
     exit_code = 2
     http_status = 400
+
+
+class EngineError(EverlogError):
+    """What the engine below us could not do: a worker that died, memory that ran out."""
+
+    code = "S100"
+    exit_code = 9
+    http_status = 503
 
 
 class LimitError(EverlogError):

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from everlog.cli.pipeline import pipeline
 from everlog.cli.plan import plan
 from everlog.cli.run import run
 
@@ -43,6 +44,7 @@ def everlog(
 
 app.command()(run)
 app.command()(plan)
+app.add_typer(pipeline)
 
 
 def main() -> None:

@@ -6,11 +6,15 @@ from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Engine
 from everlog.errors import UsageError
 
-ENGINES = ("columnar", "reference")
+ENGINES = ("columnar", "reference", "spark")
 
 
 def make_dictionary(name: str) -> Dictionary:
     """The dictionary that an engine's ids come from."""
+    if name == "spark":
+        from everlog.engines.spark.dictionary import HashDictionary
+
+        return HashDictionary()
     return Dictionary()
 
 
@@ -24,4 +28,11 @@ def make_engine(name: str, dictionary: Dictionary) -> Engine:
         from everlog.engines.columnar.engine import ColumnarEngine
 
         return ColumnarEngine(dictionary)
+    if name == "spark":
+        from everlog.engines.spark.dictionary import HashDictionary
+        from everlog.engines.spark.engine import SparkEngine
+        from everlog.engines.spark.session import spark_session
+
+        assert isinstance(dictionary, HashDictionary), "Spark's ids are hashes"
+        return SparkEngine(spark_session(), dictionary)
     raise UsageError(f"there is no engine {name!r}", hint=f"engines: {', '.join(ENGINES)}")

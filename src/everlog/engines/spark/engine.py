@@ -1,0 +1,321 @@
+"""How does Spark keep the engine interface's promises?
+
+A relation is a DataFrame of ids (c1, c2, …; a bag has a `weight` too), put together from the rounds that made it.
+`derive` only describes what a round concludes; `advance` runs it: conclusions are made distinct, what was there is
+taken off, and one action counts the frontiers of all relations together. That action also fills the checkpoints that
+cut the lineage, so plans do not grow with the rounds. DataFrames never change: a savepoint copies a few references.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from everlog.dictionary.dictionary import Dictionary, Ids
+from everlog.engines.interface import FactColumns, Phase, PhaseReport, Shape
+from everlog.engines.spark.bindings import Bindings, column_name
+from everlog.engines.spark.dictionary import HashDictionary
+from everlog.engines.spark.expressions import Expressions
+from everlog.engines.spark.groups import group_facts
+from everlog.limits import Watch
+from everlog.plans.delta_variants import Variant
+from everlog.plans.explain import CountedStatistics
+from everlog.plans.flat_rules import GroupRule
+from everlog.plans.join_order import Statistics, plan_variant
+from everlog.plans.labels import Label
+from everlog.rules.syntax import Constant
+
+WEIGHT = "weight"
+_MOST_PARTS = 12  # rounds whose frontiers are kept apart; then they are put together into one frame
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts of a relation: frames that share no fact, and how many facts they have."""
+
+    parts: tuple[DataFrame, ...]
+    count: int
+    explicit: tuple[DataFrame, ...] = ()
+    explicit_count: int = 0
+
+    def frame(self) -> DataFrame:
+        return reduce(DataFrame.unionAll, self.parts)
+
+
+@dataclass
+class State:
+    """Everything that an update may change."""
+
+    shapes: dict[str, Shape] = field(default_factory=dict)
+    facts: dict[str, Facts] = field(default_factory=dict)
+    new: dict[str, tuple[DataFrame, int]] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return State(dict(self.shapes), dict(self.facts), dict(self.new))
+
+
+class SparkEngine:
+    """Facts in DataFrames, a round a job."""
+
+    name = "spark"
+
+    def __init__(self, spark: SparkSession, dictionary: HashDictionary, terms: DataFrame | None = None) -> None:
+        self.dictionary: Dictionary = dictionary
+        self._driver_terms = dictionary
+        self._spark = spark
+        self._given_terms = terms  # the dictionary table of a pipeline; None: what the driver knows
+        self._state = State()
+        self._waiting: dict[str, list[DataFrame]] = defaultdict(list)
+        self._expressions = Expressions(self._terms, self._id_of)
+        self._learned = 0  # how many frames of new terms the driver has looked at
+        self._phase: tuple[str, ...] = ()  # the relations of the running component
+        self._round, self._round_began = 0, 0.0
+        self.on_round: Callable[[str, int, int, float], None] | None = None  # component, round, new facts, seconds
+
+    # --- relations --------------------------------------------------------------------------------------------------
+
+    def declare(self, shape: Shape) -> None:
+        known = self._state.shapes.setdefault(shape.name, shape)
+        assert known == shape, f"{shape} was declared as {known}"
+        if shape.name not in self._state.facts:
+            self._state.facts[shape.name] = Facts((self._empty(shape),), 0)
+
+    def adopt(self, relation: str, facts: DataFrame, count: int) -> None:
+        """Take a frame of distinct explicit facts as it is; a pipeline's way in."""
+        self._state.facts[relation] = Facts((facts,), count, (facts,), count)
+
+    def frame(self, relation: str) -> DataFrame:
+        """The facts of a relation; a pipeline's way out."""
+        return self._state.facts[relation].frame()
+
+    def use_terms(self, terms: DataFrame) -> None:
+        """Look terms up in this dictionary, (id, key), each id once."""
+        self._given_terms = terms
+
+    def relations(self) -> list[str]:
+        return list(self._state.shapes)
+
+    def load(self, relation: str, columns: Sequence[Ids], rows: int) -> int:
+        shape = self._state.shapes[relation]
+        arrays = [pa.array(np.asarray(column, np.int64)) for column in columns] or [pa.array(np.zeros(rows, np.int64))]
+        names = _columns(shape)
+        table = pa.table(dict(zip(names, arrays, strict=True))).group_by(names).aggregate([])
+        given = self._spark.createDataFrame(table)
+        before = self._state.facts[relation]
+        if before.count == 0:
+            self.adopt(relation, given, table.num_rows)
+            return int(table.num_rows)
+        fresh = given.join(before.frame(), on=names, how="left_anti").localCheckpoint(eager=False)
+        known = reduce(DataFrame.unionAll, before.explicit) if before.explicit else self._empty(shape)
+        explicit = given.join(known, on=names, how="left_anti").localCheckpoint(eager=False)
+        counts = self._count_together({"facts": fresh, "explicit": explicit})
+        count = counts["facts"]
+        self._state.facts[relation] = Facts(
+            (*before.parts, fresh),
+            before.count + count,
+            (*before.explicit, explicit),
+            before.explicit_count + counts["explicit"],
+        )
+        return count
+
+    def count(self, relation: str, *, explicit: bool = False) -> int:
+        facts = self._state.facts[relation]
+        return facts.explicit_count if explicit else facts.count
+
+    def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
+        shape, facts = self._state.shapes[relation], self._state.facts[relation]
+        parts = facts.explicit if explicit else facts.parts
+        if not parts:
+            return FactColumns([np.empty(0, np.int64) for _ in range(shape.arity)], 0)
+        self._learn_new_terms()
+        table = reduce(DataFrame.unionAll, parts).select(*_columns(shape)).toArrow()
+        columns = [table.column(position).to_numpy() for position in range(shape.arity)]
+        return FactColumns(columns, table.num_rows)
+
+    def weights(self, relation: str) -> Sequence[int]:
+        if not self._state.shapes[relation].bag:
+            return [1] * self.count(relation)
+        weights: list[int] = self.frame(relation).select(WEIGHT).toArrow().column(0).to_pylist()
+        return weights
+
+    def contains(self, relation: str, columns: Sequence[Ids], rows: int) -> Sequence[bool]:
+        if relation not in self._state.facts:
+            return [False] * rows
+        found = self.collect(relation)
+        if not found.columns:
+            return [found.rows > 0] * rows
+        there = set(zip(*(column.tolist() for column in found.columns), strict=True))
+        return [fact in there for fact in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def at_work(self) -> str:
+        """What the engine was last told to do, for an error's first words."""
+        return f"{', '.join(self._phase) or 'a relation'} (round {self._round + 1})"
+
+    # --- rounds -----------------------------------------------------------------------------------------------------
+
+    def begin(self, relations: Sequence[str]) -> None:
+        self._state.new.clear()
+        self._waiting.clear()
+        self._phase, self._round, self._round_began = tuple(relations), 0, time.perf_counter()
+
+    def derive(self, variants: Sequence[Variant]) -> int:
+        """Describe a round. How often rules apply is not counted: it would take a second pass over the data."""
+        statistics = self.statistics()
+        bindings = Bindings(self._spark, self._labelled, self._id_of, self._expressions, statistics)
+        for variant in variants:
+            if self._reads_nothing(variant):
+                continue
+            for head, facts in bindings.conclusions(plan_variant(variant, statistics)):
+                self._waiting[head.relation].append(facts)
+        return 0
+
+    def _reads_nothing(self, variant: Variant) -> bool:
+        """Is there an atom with no facts at all to read? Then the variant concludes nothing."""
+        atoms = zip(variant.rule.atoms, variant.labels, strict=True)
+        return any(self._labelled(atom.relation, label)[1] == 0 for atom, label in atoms)
+
+    def advance(self, relations: Sequence[str]) -> dict[str, int]:
+        fresh: dict[str, DataFrame] = {}
+        for relation in dict.fromkeys(relations):
+            self._state.new.pop(relation, None)
+            if self._waiting[relation]:
+                fresh[relation] = self._distinct_new(relation).localCheckpoint(eager=False)
+        self._waiting.clear()
+        counts = self._count_together(fresh)
+        for relation, frame in fresh.items():
+            before = self._state.facts[relation]
+            if counts[relation]:
+                parts = self._put_together((*before.parts, frame)) if before.count else (frame,)
+                self._state.facts[relation] = replace(before, parts=parts, count=before.count + counts[relation])
+                self._state.new[relation] = frame, counts[relation]
+        self._round += 1
+        if self.on_round is not None:
+            now = time.perf_counter()
+            self.on_round(", ".join(relations), self._round, sum(counts.values()), now - self._round_began)
+            self._round_began = now
+        return {relation: counts.get(relation, 0) for relation in relations}
+
+    def _distinct_new(self, relation: str) -> DataFrame:
+        shape, names = self._state.shapes[relation], _columns(self._state.shapes[relation])
+        concluded = reduce(DataFrame.unionAll, self._waiting[relation])
+        if shape.bag:
+            assert self._state.facts[relation].count == 0, "a bag is filled in one round"
+            return concluded.groupBy(*names).agg(f.count(f.lit(1)).alias(WEIGHT))
+        if self._state.facts[relation].count == 0:
+            return concluded.distinct()
+        return concluded.distinct().join(self._state.facts[relation].frame(), on=names, how="left_anti")
+
+    def _count_together(self, frames: dict[str, DataFrame]) -> dict[str, int]:
+        """One action that fills every checkpoint and counts every frontier."""
+        if not frames:
+            return {}
+        counted = [frame.agg(f.count(f.lit(1)).alias("n")).withColumn("r", f.lit(r)) for r, frame in frames.items()]
+        return {row["r"]: int(row["n"]) for row in reduce(DataFrame.unionAll, counted).collect()}
+
+    def _put_together(self, parts: tuple[DataFrame, ...]) -> tuple[DataFrame, ...]:
+        """Many small frames make every later round slower; put them into one of as many partitions as the first."""
+        if len(parts) <= _MOST_PARTS:
+            return parts
+        partitions = max(2, int(self._spark.conf.get("spark.sql.shuffle.partitions") or 2))
+        whole = reduce(DataFrame.unionAll, parts).coalesce(partitions).localCheckpoint(eager=True)
+        return (whole,)
+
+    def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
+        return None
+
+    def group(self, rule: GroupRule) -> int:
+        facts, terms = group_facts(rule, self.frame(rule.source.relation), self._terms())
+        self._expressions.new_terms.append(terms)
+        facts = facts.localCheckpoint(eager=False)
+        count = facts.count()
+        before = self._state.facts[rule.head.relation]
+        self._state.facts[rule.head.relation] = replace(before, parts=(facts,), count=count)
+        return count
+
+    def statistics(self) -> Statistics:
+        return CountedStatistics({name: facts.count for name, facts in self._state.facts.items()})
+
+    # --- going back -------------------------------------------------------------------------------------------------
+
+    def savepoint(self) -> State:
+        return self._state.copy()
+
+    def rollback(self, savepoint: State) -> None:
+        self._state = savepoint.copy()
+        self._waiting.clear()
+
+    def since(self, savepoint: State, relation: str) -> FactColumns:
+        before = savepoint.facts.get(relation)
+        if before is None or before.count == 0:
+            return self.collect(relation)
+        names = _columns(self._state.shapes[relation])
+        table = self.frame(relation).join(before.frame(), on=names, how="left_anti").select(*names).toArrow()
+        arity = self._state.shapes[relation].arity
+        return FactColumns([table.column(position).to_numpy() for position in range(arity)], table.num_rows)
+
+    # --- terms ------------------------------------------------------------------------------------------------------
+
+    def new_terms(self) -> DataFrame:
+        """The terms that expressions and aggregates made, as (id, key), each once; some may be in the dictionary."""
+        made = self._expressions.new_terms
+        empty = self._spark.createDataFrame([], "id long, key string")
+        return reduce(DataFrame.unionAll, made, empty).dropDuplicates(["id"])
+
+    def _terms(self) -> DataFrame:
+        if self._given_terms is None:
+            rows = self._driver_terms.terms()
+            known = self._spark.createDataFrame(rows, "id long, key string") if rows else None
+        else:
+            known = self._given_terms
+        made = self._expressions.new_terms
+        frames = [*([known] if known is not None else []), *made]
+        if not frames:
+            return self._spark.createDataFrame([], "id long, key string")
+        return frames[0] if len(frames) == 1 else reduce(DataFrame.unionAll, frames).dropDuplicates(["id"])
+
+    def _learn_new_terms(self) -> None:
+        """Bring made terms to the driver, so that it can decode what it collects; a pipeline never comes here."""
+        made = self._expressions.new_terms[self._learned :]
+        if made:
+            self._learned += len(made)
+            for id_, key in reduce(DataFrame.unionAll, made).distinct().collect():
+                self._driver_terms.learn(id_, key)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _labelled(self, relation: str, label: Label) -> tuple[DataFrame, int]:
+        facts = self._state.facts[relation]
+        new = self._state.new.get(relation)
+        if label is Label.ALL or (label is Label.OLD and new is None):
+            return facts.frame(), facts.count
+        if new is None:
+            return self._empty(self._state.shapes[relation]), 0
+        if label is Label.NEW:
+            return new
+        names = _columns(self._state.shapes[relation])
+        rest = tuple(part for part in facts.parts if part is not new[0])
+        if len(rest) < len(facts.parts):
+            old = reduce(DataFrame.unionAll, rest, self._empty(self._state.shapes[relation]))
+        else:  # the parts were put together in this very round
+            old = facts.frame().join(new[0], on=names, how="left_anti")
+        return old, facts.count - new[1]
+
+    def _empty(self, shape: Shape) -> DataFrame:
+        columns = [f"{name} long" for name in (*_columns(shape), *([WEIGHT] if shape.bag else []))]
+        return self._spark.createDataFrame([], ", ".join(columns))
+
+    def _id_of(self, constant: Constant) -> int:
+        return self.dictionary.encode(constant.term)
+
+
+def _columns(shape: Shape) -> list[str]:
+    """A relation's columns; one that stands for the only fact of a nullary relation."""
+    return [column_name(position) for position in range(max(1, shape.arity))]

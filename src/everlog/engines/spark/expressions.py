@@ -1,0 +1,141 @@
+"""How are expressions evaluated over columns of hashed ids?
+
+What ids alone can decide is a Spark column expression: integers that live in their ids, and whether two IRIs, blank
+nodes or strings are the same. The rest needs the terms: their distinct combinations are joined with the dictionary,
+evaluated by everlog.plans.expressions in Python workers, and joined back. Values that are new get their id and wait
+for the dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as f
+
+from everlog.engines.spark.ids import INTEGER, OTHER, UNBOUND_ID, id_column, inline_key_column
+from everlog.expressions.values import ExpressionError, effective_boolean
+from everlog.facts.terms import key_of, term_of
+from everlog.plans.expressions import compile_expression
+from everlog.plans.operators import Compute
+from everlog.rules.syntax import Argument, Call, Constant, Expression, expression_variables
+
+_RESULT, _DECIDED = "~result", "~decided"
+_SAME_OR_NOT = ("=", "!=")
+_ORDERS: dict[str, Callable[[Column, Column], Column]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+class Expressions:
+    """FILTER and BIND over DataFrames, with the dictionary to look terms up in."""
+
+    def __init__(self, terms: Callable[[], DataFrame], id_of: Callable[[Constant], int]) -> None:
+        self._terms, self._id_of = terms, id_of
+        self.new_terms: list[DataFrame] = []  # values made here, as (id, key); some may be known already
+
+    def select(self, bindings: DataFrame, expression: Expression) -> DataFrame:
+        """The bindings for which an expression is true."""
+        decided = self._by_ids(expression)
+        if decided is None:
+            return self._select_by_terms(bindings, expression)
+        marked = bindings.withColumn(_DECIDED, decided)
+        sure = marked.where(f.col(_DECIDED)).drop(_DECIDED)
+        unsure = marked.where(f.col(_DECIDED).isNull()).drop(_DECIDED)
+        return sure.unionByName(self._select_by_terms(unsure, expression))
+
+    def compute(self, bindings: DataFrame, step: Compute) -> DataFrame:
+        """The bindings with one more column; those without a value go, or are UNBOUND if the step is an attempt."""
+        names = _names(step.expression)
+        values = self._evaluate(bindings, step.expression, names, truth=False).localCheckpoint(eager=False)
+        keys = values.where(f.col(_RESULT).isNotNull()).select(f.col(_RESULT).alias("key")).distinct()
+        self.new_terms.append(keys.select(id_column(f.col("key")).alias("id"), "key"))
+        id_ = f.when(f.col(_RESULT).isNotNull(), id_column(f.col(_RESULT)))  # a hash of null would be a number
+        ids = values.select(*map(_quoted, names), id_.alias(step.variable))
+        if not names:
+            joined = bindings.crossJoin(ids.where(f.col(_quoted(step.variable)).isNotNull() | f.lit(step.attempt)))
+        else:
+            joined = bindings.join(ids, on=names, how="inner")
+        if step.attempt:
+            return joined.fillna({step.variable: UNBOUND_ID})
+        return joined.where(f.col(_quoted(step.variable)).isNotNull())
+
+    def _by_ids(self, expression: Expression) -> Column | None:
+        """True, false, or null where the ids do not say; None if they never do."""
+        if not isinstance(expression, Call) or len(expression.args) != 2:
+            return None
+        left, right = expression.args
+        if not isinstance(left, Argument) or not isinstance(right, Argument):
+            return None
+        a, b = self._value(left), self._value(right)
+        kind_a, kind_b = a.bitwiseAND(f.lit(7)), b.bitwiseAND(f.lit(7))
+        integers = (kind_a == INTEGER) & (kind_b == INTEGER)
+        if expression.function in _SAME_OR_NOT:
+            same = a == b if expression.function == "=" else a != b
+            return f.when((kind_a != OTHER) & (kind_b != OTHER), same)
+        if expression.function in _ORDERS:
+            return f.when(integers, _ORDERS[expression.function](a, b))
+        return None
+
+    def _value(self, arg: Argument) -> Column:
+        return f.lit(self._id_of(arg)).cast("long") if isinstance(arg, Constant) else f.col(_quoted(arg.name))
+
+    def _select_by_terms(self, bindings: DataFrame, expression: Expression) -> DataFrame:
+        names = _names(expression)
+        true = self._evaluate(bindings, expression, names, truth=True).where(f.col(_RESULT) == "true").drop(_RESULT)
+        if not names:
+            return bindings.crossJoin(true)
+        return bindings.join(true, on=names, how="left_semi")
+
+    def _evaluate(self, bindings: DataFrame, expression: Expression, names: Sequence[str], *, truth: bool) -> DataFrame:
+        """Distinct inputs with the key of the value, null where there is none; "true" and "false" for conditions."""
+        spark = bindings.sparkSession
+        inputs = bindings.select(*map(_quoted, names)).distinct() if names else spark.range(1).select()
+        for number, name in enumerate(names):
+            inputs = with_key(inputs, name, f"~key{number}", self._terms())
+        schema = ", ".join([*(f"`{name}` long" for name in names), f"`{_RESULT}` string"])
+        return inputs.mapInArrow(_worker(expression, list(names), truth), schema)
+
+
+def with_key(frame: DataFrame, id_name: str, key_name: str, terms: DataFrame) -> DataFrame:
+    """A frame with the keys of a column of ids; integers in their ids need no look-up, UNBOUND has none."""
+    id_ = f.col(_quoted(id_name))
+    known = terms.select(f.col("id").alias("~id"), f.col("key").alias("~key"))
+    joined = frame.join(known, on=id_ == f.col("~id"), how="left")
+    return joined.withColumn(key_name, f.coalesce(inline_key_column(id_), f.col("~key"))).drop("~id", "~key")
+
+
+def _worker(
+    expression: Expression, names: list[str], truth: bool
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a Python worker does with a batch: decode, evaluate, encode."""
+
+    def evaluate(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        compiled = compile_expression(expression, names)
+        width = len(names)
+        for batch in batches:
+            columns = [batch.column(width + number).to_pylist() for number in range(width)]
+            results: list[str | None] = []
+            for row in range(batch.num_rows):
+                keys = [column[row] for column in columns]
+                try:
+                    value = compiled([None if key is None else term_of(key) for key in keys])
+                    results.append(str(effective_boolean(value)).lower() if truth else key_of(value))
+                except ExpressionError:
+                    results.append(None)
+            arrays = [batch.column(number) for number in range(width)]
+            yield pa.RecordBatch.from_arrays([*arrays, pa.array(results, pa.string())], [*names, _RESULT])
+
+    return evaluate
+
+
+def _names(expression: Expression) -> list[str]:
+    return sorted({variable.name for variable in expression_variables(expression)})
+
+
+def _quoted(name: str) -> str:
+    return f"`{name}`"

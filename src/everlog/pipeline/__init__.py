@@ -1,0 +1,1 @@
+"""The Spark job, a file per stage: ingest, encode, materialise, publish."""

@@ -1,0 +1,203 @@
+"""Which versions of the tables are there, and how does the next one appear all at once?
+
+A folder of tables has a file per version, `_commits/00000000000000000003.json`, that names for every table the folder
+and the Delta version that belong to it. Nothing is part of a version unless such a file says so: whatever a run writes
+before its commit file appears is invisible, and stays so when the run is killed. The file is written under another
+name, synced, and linked to its own name, which fails where that is taken: of two writers one loses, with
+`CommitConflictError`.
+
+A lock keeps a second writer from starting at all (`writer_lock`). The system lets go of it when its process ends,
+however that happens, so there is never a stale one to remove.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime as dt
+import errno
+import fcntl
+import json
+import os
+import socket
+import uuid
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from everlog.errors import DataError, EverlogError, NotFoundError, OutputError
+
+COMMITS = "_commits"
+LOCK = "_lock"
+
+
+class CommitConflictError(EverlogError):
+    """Another writer has the tables, or was faster; nothing of this one is visible."""
+
+    code = "C100"
+    exit_code = 8
+    http_status = 409
+
+
+@dataclass(frozen=True)
+class TableState:
+    """A table in one version."""
+
+    folder: str  # its folder, inside that of the tables
+    delta: int  # its Delta version
+    columns: tuple[str, ...]  # those of the data; not weight, not version
+    types: tuple[str, ...]  # of those columns, in Spark's words
+    weighted: bool = True
+    rows: int = 0  # of the log: what was ever appended
+    facts: int = 0  # rows that remain when weights are summed up
+    losses: bool = False  # whether any row has a weight below zero; without one the log holds each fact once
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A version: the tables as they are in it, and what the writer wanted to have written down."""
+
+    version: int
+    tables: Mapping[str, TableState] = field(default_factory=dict)
+    time: str = ""
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+
+NOTHING = Commit(0, MappingProxyType({}))
+
+
+def commit_path(folder: Path, version: int) -> Path:
+    return folder / COMMITS / f"{version:020d}.json"
+
+
+def committed_versions(folder: Path) -> list[int]:
+    """The versions that are there, in order."""
+    found = (path.stem for path in (folder / COMMITS).glob("*.json"))
+    return sorted(int(stem) for stem in found if stem.isdigit())
+
+
+def read_commit(folder: Path, version: int | None = None) -> Commit:
+    """A version, the last unless said; version 0 has no tables."""
+    versions = committed_versions(folder)
+    if version is None:
+        version = versions[-1] if versions else 0
+    if version == 0:
+        return NOTHING
+    if version not in versions:
+        there = f"there are {versions[0]} to {versions[-1]}" if versions else "nothing has been committed there yet"
+        raise NotFoundError(f"{folder}: there is no version {version} of the tables", hint=there)
+    path = commit_path(folder, version)
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        tables = {
+            name: TableState(**{**state, "columns": tuple(state["columns"]), "types": tuple(state["types"])})
+            for name, state in data["tables"].items()
+        }
+        return Commit(data["version"], tables, data["time"], data["info"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"this commit file cannot be read ({error})",
+            path=str(path),
+            hint="bring it back from a copy; the versions before it can still be read by number",
+        ) from error
+
+
+def write_commit(folder: Path, commit: Commit) -> Commit:
+    """Make a version visible, or raise and leave everything as it was.
+
+    Raises:
+        CommitConflictError: the version is there already.
+        OutputError: the file cannot be written.
+    """
+    target = commit_path(folder, commit.version)
+    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
+    stamped = Commit(commit.version, commit.tables, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), commit.info)
+    data = {
+        "version": stamped.version,
+        "time": stamped.time,
+        "info": dict(stamped.info),
+        "tables": {name: asdict(state) for name, state in sorted(stamped.tables.items())},
+    }
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(beside, "x", encoding="utf-8") as stream:
+            json.dump(data, stream, ensure_ascii=False, indent=1)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.link(beside, target)  # unlike a rename, this fails where the name is taken
+        sync(target.parent)
+    except FileExistsError:
+        raise CommitConflictError(
+            f"{folder}: version {commit.version} was committed by another writer in the meantime",
+            hint="run again: it then continues from that version",
+        ) from None
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
+    return stamped
+
+
+def sync(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def unwritable(path: Path, error: OSError) -> OutputError:
+    """The error for tables or outputs that the system does not let us write."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = "free some room, or choose another folder, and run again; what was committed before is still there"
+    elif error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        hint = f"choose a folder you may write to, or: chmod -R u+w {path}"
+    else:
+        hint = "choose another folder and run again; what was committed before is still there"
+    return OutputError(f"{path}: cannot be written ({error.strerror or error})", hint=hint)
+
+
+@contextlib.contextmanager
+def writer_lock(folder: Path) -> Iterator[None]:
+    """Be the only writer of the tables in a folder while the block runs.
+
+    Raises:
+        CommitConflictError: another process, or another block of this one, writes them.
+    """
+    path = folder / LOCK
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        stream = open(path, "a+", encoding="utf-8")
+    except OSError as error:
+        raise unwritable(folder, error) from error
+    with stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.seek(0)
+            raise CommitConflictError(
+                f"{folder}: these tables are being written by {_holder(stream.read())}",
+                hint="wait until that run has ended, or give this one another `tables` folder",
+            ) from None
+        stream.truncate(0)
+        json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}, stream)
+        stream.flush()
+        try:
+            yield
+        finally:
+            stream.truncate(0)  # closing lets go of the lock; the file stays, so that nobody locks a removed one
+
+
+def _holder(text: str) -> str:
+    try:
+        data = json.loads(text)
+        return f"process {data['pid']} on {data['host']} since {data['since']}"
+    except (ValueError, KeyError, TypeError):
+        return "another process"  # it has the lock but has not yet said who it is
+
+
+def _now() -> str:
+    return dt.datetime.now().astimezone().isoformat(timespec="seconds")

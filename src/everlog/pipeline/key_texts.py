@@ -1,0 +1,120 @@
+"""Which text stands for a term key in a file, as a column expression that Spark runs itself?
+
+The same texts as in process: `text` is that of formats/arrays.py, `csv_field` that of formats/writing.py,
+`ntriples_term` that of formats/rdf_writing.py. Nothing here calls Python for a row.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from everlog.facts.terms import XSD
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+# How a refusal is found again in what Spark says about a failed job.
+REFUSED = "everlog cannot write "
+
+_LABEL = r"^(?!x_)[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$"
+_NOT_IN_IRI = [*(chr(code) for code in range(0x21)), *'<>"{}|^`']
+_PLACES = (("subject", "<_"), ("predicate", "<"), ("object", '<_"@^'), ("graph", "<_"))
+
+
+def text(key: Column) -> Column:
+    """A term as plain text: an IRI without brackets, a literal without its type or language."""
+    from pyspark.sql import functions as f
+
+    kind = _kind(key)
+    return (
+        f.when(kind.isin('"', "<"), _rest(key))
+        .when(kind == "_", f.concat(f.lit("_:"), _rest(key)))
+        .otherwise(_lexical(key))
+    )
+
+
+def csv_field(key: Column, *, alone: bool = False) -> Column:
+    """A term's text as a field of CSV, quoted where it must be; `alone` says that the field is the whole line."""
+    from pyspark.sql import functions as f
+
+    plain = text(key)
+    special = plain.rlike('[",\r\n\ufeff]')
+    if alone:  # a blank line would be skipped, and `()` be a fact without arguments
+        special = special | plain.isin("", "()")
+    quoted = f.concat(f.lit('"'), f.replace(plain, f.lit('"'), f.lit('""')), f.lit('"'))
+    return f.when(special, quoted).otherwise(plain)
+
+
+def csv_line(keys: list[Column]) -> Column:
+    """A fact as a line of CSV; `()` where it has no arguments."""
+    from pyspark.sql import functions as f
+
+    if not keys:
+        return f.lit("()")
+    return f.concat_ws(",", *(csv_field(key, alone=len(keys) == 1) for key in keys))
+
+
+def ntriples_line(keys: list[Column]) -> Column:
+    """A triple or quad as a line of N-Triples or N-Quads; a job fails on a fact that RDF cannot say."""
+    from pyspark.sql import functions as f
+
+    parts: list[Column] = []
+    for key, (place, kinds) in zip(keys, _PLACES, strict=False):
+        refusal = f.concat(f.lit(REFUSED), ntriples_term(key), f.lit(f" as the {place} of a triple;"))
+        allowed = _kind(key).isin(*kinds)
+        parts += [f.when(allowed, ntriples_term(key)).otherwise(f.raise_error(refusal)), f.lit(" ")]
+    return f.concat(*parts, f.lit("."))
+
+
+def ntriples_term(key: Column) -> Column:
+    """A term as N-Triples writes it."""
+    from pyspark.sql import functions as f
+
+    kind, rest, tag = _kind(key), _rest(key), f.substring_index(_rest(key), " ", 1)
+    quote = f.lit('"')
+    datatype = f.when(f.contains(tag, f.lit(":")), tag).otherwise(f.concat(f.lit(XSD), tag))
+    label = f.when(rest.rlike(_LABEL), rest).otherwise(f.concat(f.lit("x_"), f.lower(f.hex(f.encode(rest, "UTF-8")))))
+    literal = f.concat(quote, _escaped(_lexical(key)), quote)
+    return (
+        f.when(kind == "<", f.concat(f.lit("<"), _iri(rest), f.lit(">")))
+        .when(kind == '"', f.concat(quote, _escaped(rest), quote))
+        .when(kind == "_", f.concat(f.lit("_:"), label))
+        .when(kind == "@", f.concat(literal, f.lit("@"), tag))
+        .otherwise(f.concat(literal, f.lit("^^<"), datatype, f.lit(">")))
+    )
+
+
+def _kind(key: Column) -> Column:
+    from pyspark.sql import functions as f
+
+    return f.substring(key, 1, 1)
+
+
+def _rest(key: Column) -> Column:
+    from pyspark.sql import functions as f
+
+    return f.substr(key, f.lit(2))
+
+
+def _lexical(key: Column) -> Column:
+    from pyspark.sql import functions as f
+
+    return f.substr(key, f.instr(key, f.lit(" ")) + 1)
+
+
+def _escaped(plain: Column) -> Column:
+    from pyspark.sql import functions as f
+
+    changed = plain
+    for character, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
+        changed = f.replace(changed, f.lit(character), f.lit(escape))
+    return f.when(plain.rlike('[\\\\"\n\r\t]'), changed).otherwise(plain)
+
+
+def _iri(plain: Column) -> Column:
+    from pyspark.sql import functions as f
+
+    changed = f.replace(plain, f.lit("\\"), f.lit("\\u005C"))  # first: the other escapes bring backslashes
+    for character in _NOT_IN_IRI:
+        changed = f.replace(changed, f.lit(character), f.lit(f"\\u{ord(character):04X}"))
+    return f.when(plain.rlike(r'[\x00-\x20<>"{}|^`\\]'), changed).otherwise(plain)

@@ -1,0 +1,78 @@
+"""How does a pipeline derive what follows, frames in and frames out?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from everlog.engines.interface import PhaseReport, Shape
+from everlog.engines.spark.dictionary import HashDictionary
+from everlog.engines.spark.engine import SparkEngine
+from everlog.errors import EngineError
+from everlog.limits import Limits
+from everlog.maintenance.materialise import evaluation_components, materialise, shapes
+from everlog.pipeline.rejects import from_spark
+from everlog.plans.flat_rules import is_auxiliary
+from everlog.rules.names import name_rules
+from everlog.rules.syntax import Program
+
+
+@dataclass(frozen=True)
+class Materialised:
+    """Everything there is now, and the terms that were made on the way."""
+
+    facts: dict[str, DataFrame]  # explicit and derived, columns c1, c2, … of ids, each fact once
+    counts: dict[str, int]
+    new_terms: DataFrame  # (id, key); some may be in the dictionary already
+    report: list[PhaseReport]
+
+
+def materialise_frames(
+    spark: SparkSession,
+    program: Program,
+    facts: Mapping[str, DataFrame],
+    dictionary: DataFrame,
+    progress: Callable[[str], None] | None = None,
+    limits: Limits | None = None,
+) -> Materialised:
+    """Derive what a program says from frames of distinct facts; `dictionary` holds the terms of their ids."""
+    say = progress or (lambda line: None)
+    driver = HashDictionary()
+    engine = SparkEngine(spark, driver, terms=None)
+    components = evaluation_components(name_rules(program.rules))
+    for shape in shapes(components):
+        engine.declare(shape)
+    for relation, frame in facts.items():
+        engine.declare(Shape(relation, len(frame.columns)))
+        engine.adopt(relation, frame, frame.count())
+    # The program's constants may be terms that no fact has: expressions must find them too.
+    constants = spark.createDataFrame(_constants(program, driver), "id long, key string")
+    engine.use_terms(dictionary.select("id", "key").unionAll(constants).dropDuplicates(["id"]))
+    engine.on_round = lambda component, number, gained, seconds: say(
+        f"{component}: round {number}, {gained:,} new facts, {seconds:.2f} s"
+    )
+    try:
+        reports = materialise(engine, components, (limits or Limits()).watch())
+    except Exception as error:
+        if not from_spark(error):
+            raise
+        raise EngineError(
+            f"Spark failed while deriving {engine.at_work()}: {str(error).strip().splitlines()[0][:300]}",
+            hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
+        ) from error
+    names = [name for name in engine.relations() if not is_auxiliary(name)]
+    return Materialised(
+        {name: engine.frame(name) for name in names},
+        {name: engine.count(name) for name in names},
+        engine.new_terms().unionAll(constants).dropDuplicates(["id"]),
+        reports,
+    )
+
+
+def _constants(program: Program, dictionary: HashDictionary) -> list[tuple[int, str]]:
+    from everlog.facts.terms import key_of
+    from everlog.rules.constants import program_constants
+
+    return [(dictionary.encode(term), key_of(term)) for term in program_constants(program)]

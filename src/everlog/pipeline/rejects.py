@@ -1,0 +1,144 @@
+"""Which lines could not be read, and are there too many of them?
+
+A malformed line does not stop the task that meets it: it is counted, and the first few of each task are kept with their
+text. Spark knows no line numbers, so the driver looks those few up in their files afterwards. Then the run stops if
+more than the share allowed was malformed. A file that cannot be read to its end always stops it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from everlog.errors import DataError, EverlogError, FormatError
+from everlog.formats.compression import open_bytes
+from everlog.pipeline.sources import path_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SAMPLES = 20  # lines kept by each task
+SCHEMA = "file string, line long, text string, reason string"
+
+_SHOWN = 5  # malformed lines that an error lists
+_WIDE = 100  # characters of each
+
+
+@dataclass(frozen=True)
+class Reject:
+    """A line, or a row of a table, that says no fact."""
+
+    file: str | None
+    line: int | None
+    text: str | None
+    reason: str
+
+
+@dataclass
+class Rejects:
+    """What was rejected so far: how many, and some of them."""
+
+    count: int = 0
+    samples: list[Reject] = field(default_factory=list)
+
+    def add(self, count: int, samples: Iterable[Reject]) -> None:
+        self.count += count
+        self.samples += samples
+
+    def locate(self) -> None:
+        """Give each sample its line, where its file can be read here."""
+        places: dict[str, list[int]] = {}
+        for place, sample in enumerate(self.samples):
+            if sample.line is None and sample.file and sample.text is not None:
+                places.setdefault(sample.file, []).append(place)
+        for file, found in places.items():
+            lines = line_numbers(file, [self.samples[place].text or "" for place in found])
+            for place, line in zip(found, lines, strict=True):
+                self.samples[place] = replace(self.samples[place], line=line)
+        self.samples.sort(key=lambda sample: (sample.file or "", sample.line or 0))
+
+    def check(self, facts: int, most: float) -> None:
+        """Stop the run if more than the share `most` of all that was read was rejected."""
+        if self.count == 0 or self.count <= most * (facts + self.count):
+            return
+        self.locate()
+        first, *others = self.samples or [Reject(None, None, None, "a line cannot be read")]
+        shown = "".join(f"\n  {_place(other)}: {_told(other)}" for other in others[: _SHOWN - 1])
+        share = self.count / (facts + self.count)
+        raise DataError(
+            f"{_told(first)}{shown}",
+            path=first.file,
+            line=first.line,
+            hint=f"{self.count} of {facts + self.count} lines ({share:.2%}) cannot be read: mend or remove them, or "
+            "allow such a share by max_rejects",
+        )
+
+    def frame(self, spark: SparkSession) -> DataFrame:
+        """The samples as a table."""
+        self.locate()
+        rows = [(sample.file, sample.line, sample.text, sample.reason) for sample in self.samples]
+        return spark.createDataFrame(rows, SCHEMA)
+
+
+def line_numbers(file: str, texts: Sequence[str]) -> list[int | None]:
+    """The line of each text in a local file; of equal texts, the next line each; None where it is not found."""
+    waiting: dict[str, list[int]] = {}
+    for place, text in enumerate(texts):
+        waiting.setdefault(text, []).append(place)
+    found: list[int | None] = [None] * len(texts)
+    with contextlib.suppress(EverlogError, OSError), open_bytes(Path(file)) as stream:
+        for number, raw in enumerate(stream, 1):
+            for line in raw.removesuffix(b"\n").splitlines() or [b""]:  # a lone carriage return ends a line for Spark
+                places = waiting.get(line.decode("utf-8", "replace"))
+                if places:
+                    found[places.pop(0)] = number
+                    if not any(waiting.values()):
+                        return found
+    return found
+
+
+@contextlib.contextmanager
+def reading(title: str) -> Iterator[None]:
+    """Turn Spark's failures to read a file into errors that name the file."""
+    try:
+        yield
+    except Exception as error:
+        if not from_spark(error):
+            raise
+        raise _explained(str(error), title) from error
+
+
+def from_spark(error: Exception) -> bool:
+    """Whether Spark or its bridge to Java raised this, and not we."""
+    return any(kind.__module__.startswith(("pyspark.", "py4j.")) for kind in type(error).__mro__)
+
+
+def _explained(text: str, title: str) -> DataError:
+    named = re.search(
+        r"(?:while reading file|FAILED_READ_FILE\S*\s.*?file) '?((?:file|[a-z0-9]+)://?[^\s']+?)'?\.?\s", text
+    )
+    path = path_of(named[1]) if named else title
+    causes = re.findall(r"Caused by: (\S+?): ?(.*)", text)
+    kind, reason = causes[-1] if causes else ("", text.strip().split("\n")[0])
+    kind = kind.rpartition(".")[2]
+    if kind in ("EOFException", "ZipException", "DataFormatException") or "stream" in reason.lower():
+        return FormatError(
+            f"the compressed data is damaged or ends too early ({reason or kind})",
+            path=path,
+            hint="copy the file again, or take the compression's extension off its name if it is not packed",
+        )
+    return DataError(f"Spark cannot read this ({(kind + ': ' if kind else '') + reason[:300]})", path=path)
+
+
+def _place(reject: Reject) -> str:
+    return f"{reject.file or '<data>'}:{reject.line}" if reject.line else reject.file or "<data>"
+
+
+def _told(reject: Reject) -> str:
+    if reject.text is None:
+        return reject.reason
+    return f"{reject.reason}: {reject.text[:_WIDE]}{'…' if len(reject.text) > _WIDE else ''}"

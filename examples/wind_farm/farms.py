@@ -1,8 +1,8 @@
 """What do several wind farms measure in two days?
 
 Farms of different sizes, each a chain of neighbours as in data.py; every turbine reads the air temperature each hour.
-Afternoons are warmer than nights, farms in the south warmer than those in the north, and no two sensors agree
-exactly. A few sensors are odd: they read too much or too little all the time. The same seed gives the same readings.
+Afternoons are warmer than nights, farms in the south warmer than those in the north, and no two sensors quite agree. A
+few sensors are odd: they read too much or too little all the time. The same seed gives the same readings.
 """
 
 from __future__ import annotations

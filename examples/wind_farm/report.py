@@ -35,7 +35,7 @@ def show(console: Console, report: PipelineReport, odd: list[tuple[str, float, f
     sensors = _table("Odd sensors", "farm", "turbine", "reads", "median nearby", "off by")
     for name, reads, median, _ in odd:
         number = name.partition("-")[2]
-        sensors.add_row(farm_of(name), number, f"{reads:.1f} °C", f"{median:.1f} °C", f"{reads - median:+.1f} °C")
+        sensors.add_row(farm_of(name), number, f"{reads:.1f} °C", f"{median:.2f} °C", f"{reads - median:+.2f} °C")
     for table in (stages, relations, sensors):
         console.print(table)
 

@@ -55,24 +55,27 @@ def id_column(key: Column) -> Column:
 
     kind = f.when(key.startswith("<"), IRI).when(key.startswith('"'), STRING).when(key.startswith("_"), BLANK)
     hashed = f.xxhash64(key).bitwiseAND(f.lit(~7)).bitwiseOR(kind.otherwise(OTHER).cast("long"))
-    inline = f.shiftleft(_value_column(key), 3).bitwiseOR(f.lit(INTEGER).cast("long"))
-    return f.when(is_inline_column(key), inline).otherwise(hashed)
+    value = _value_column(key)
+    inline = f.shiftleft(value, 3).bitwiseOR(f.lit(INTEGER).cast("long"))
+    return f.when((value > -_MOST) & (value < _MOST), inline).otherwise(hashed)
 
 
 def is_inline_column(key: Column) -> Column:
     """Whether a key is that of an integer that lives in its id."""
     from pyspark.sql import functions as f
 
-    # Most keys are no integers, and comparing their first bytes is much cheaper than a regular expression.
-    canonical = key.startswith("^integer ") & key.rlike(r"\A\^integer (?:0|-?[1-9][0-9]{0,18})\z")
     value = _value_column(key)
-    return f.coalesce(canonical & (value > -_MOST) & (value < _MOST), f.lit(False))
+    return f.coalesce((value > -_MOST) & (value < _MOST), f.lit(False))
 
 
 def _value_column(key: Column) -> Column:
+    """The value of an integer in canonical form, null for any other term."""
     from pyspark.sql import functions as f
 
-    return f.substring(key, 10, 20).try_cast("long")  # nineteen digits may be beyond 64 bits
+    # Comparing the first bytes is much cheaper than a regular expression, and most keys are no integers. The digits are
+    # null for those, since a cast that fails costs a Java exception; only beyond 64 bits does it fail.
+    canonical = key.startswith("^integer ") & key.rlike(r"\A\^integer (?:0|-?[1-9][0-9]{0,18})\z")
+    return f.when(canonical, f.substring(key, 10, 20)).try_cast("long")
 
 
 def inline_key_column(id_: Column) -> Column:

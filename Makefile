@@ -26,13 +26,15 @@ run: setup ## the wind-farm pipeline on Spark: which temperature sensors are odd
 	@$(PY) examples/wind_farm/pipeline.py
 
 test: check ## everything: set-up, checks, all tests
-	@$(PYTEST) -m "not nightly"
+	@$(PYTEST) -m "not nightly and not spark"
+	@$(PY) -m pytest -m "spark and not nightly"
 
 quick: setup ## the tests without Spark and without the slow ones, in under a minute
 	@$(PYTEST) -m "not spark and not slow and not nightly"
 
 nightly: setup ## long property tests and faults
-	@EVERLOG_PROFILE=nightly $(PYTEST)
+	@EVERLOG_PROFILE=nightly $(PYTEST) -m "not spark"
+	@EVERLOG_PROFILE=nightly $(PY) -m pytest -m spark
 
 check: setup ## ruff, mypy --strict, and the arrows between layers
 	@$(PY) -m ruff check .

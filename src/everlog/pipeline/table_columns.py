@@ -168,8 +168,8 @@ def _decimal_text(column: Column, type_: t.DecimalType) -> Column:
 
 
 def _plain_digits(column: Column, type_: t.DecimalType) -> Column:
-    # `format_string` asks Java for plain digits; a cast may give 1E-10.
-    return f.format_string(f"%.{type_.scale}f", column)
+    # `format_number` gives plain digits, with commas between thousands; a cast may give 1E-10.
+    return f.replace(f.format_number(column, type_.scale), f.lit(","), f.lit(""))
 
 
 def _double_keys(column: Column) -> Column:

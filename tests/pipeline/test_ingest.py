@@ -6,6 +6,7 @@ import bz2
 import datetime as dt
 import gzip
 import lzma
+import random
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyoxigraph as ox
 import pytest
 from pyspark.sql import SparkSession
 
 from everlog.errors import DataError, FormatError, NotFoundError, UsageError
 from everlog.facts.terms import key_of
+from everlog.formats.rdf import FORMATS
 from everlog.formats.reading import read_facts
 from everlog.pipeline.ingest import Ingested, ingest
 from everlog.pipeline.parsing import keys_of_block
@@ -95,6 +98,39 @@ def test_lines_of_rdf(spark: SparkSession, tmp_path: Path, format: str, pack: An
     assert facts(read) == in_process(path)
     assert set(read.facts) == ({"triple"} if format == "nt" else {"triple", "quad"})
     read.release()
+
+
+@pytest.mark.parametrize("format", ["nt", "nq"])
+def test_every_line_is_judged_as_the_parser_judges_it(spark: SparkSession, tmp_path: Path, format: str) -> None:
+    draw = random.Random(format)
+    # Without languages: which tags are allowed is a matter of its own.
+    seeds = [line for line in (TRIPLES if format == "nt" else QUADS).split("\n") if line and "@en" not in line]
+    odd = '<>"\\ .:_@^#%?/[]{}|`~\t\x01\x7f\x85\u2028é日\ue000\ufffd🙂aZ0-+'
+    lines = ["<x:" + "%20é" * 20000 + '> <x:p> "' + "x " * 500000 + '" .']  # long, and no stack overflows
+    while len(lines) < 3000:
+        line = list(draw.choice(seeds))
+        for _ in range(draw.choice((0, 1, 1, 1, 2, 3))):
+            place = draw.randrange(len(line) + 1)
+            line[place : place + draw.randrange(2)] = draw.choice(odd) * draw.randrange(2)
+        if line:
+            lines.append("".join(line))
+    good, bad = [], []
+    for line in lines:
+        try:
+            list(ox.parse(line, format=FORMATS[format]))
+            good.append(line)
+        except SyntaxError:
+            bad.append(line)
+    assert len(good) > 500 and len(bad) > 500
+    path = write(tmp_path / f"a.{format}", "".join(line + "\n" for line in lines))
+    read = ingest(spark, [Source(path)], max_rejects=1.0, samples=100)
+    assert read.rejected == len(bad)
+    assert {text for _, _, text in rejected(read)} <= set(bad)
+    found = facts(read)
+    write(path, "".join(line + "\n" for line in good))
+    wanted = in_process(path)
+    for relation in wanted:
+        assert found[relation] - wanted[relation] == wanted[relation] - found[relation] == Counter()
 
 
 def test_triples_go_into_the_graph_that_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:

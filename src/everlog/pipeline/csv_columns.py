@@ -13,19 +13,19 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from pyspark.sql import Column
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
 from everlog.errors import DataError
 from everlog.formats.compression import open_bytes
 from everlog.pipeline import parsing
 from everlog.pipeline.documents import gather_documents, parsed_lines
-from everlog.pipeline.gathering import Gathered, computed_once, text_lines
+from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.rejects import reading
 from everlog.pipeline.sources import Source, SourceFile, path_of
 
 # What a line is.
-NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE = 0, 1, 2, 3
+NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = 0, 1, 2, 3, 4  # UNSPLITTABLE says so of its whole file
 
 _FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^",]*+)'
 _WELL_FORMED = rf"\A{_FIELD}(?:,{_FIELD})*+\z"
@@ -68,26 +68,21 @@ def _gather_rows(
     header: str | None,
 ) -> list[SourceFile]:
     """Add the facts of files with rows of one width and one header; those that cannot be split are handed back."""
-    line, kind = f.col("line"), f.col("kind")
-    is_header = f.lit(False) if header is None else line == header
-    told = computed_once(line_kind(line, delimiter, width, source.types))
+    kind = f.col("kind")
     with reading(source.title):
-        lines = text_lines(gathered.spark, files).withColumn("kind", told)
-        counts = lines.groupBy("file", "kind", is_header.alias("header")).count().collect()
+        lines = gathered.keep(_cut(text_lines(gathered.spark, files), delimiter, width, source.types, header))
+        counts = lines.groupBy("file", "kind").count().collect()
     # A header is known by its text, so a file in which a row looks just like it is read whole.
-    unsplittable = {path_of(row["file"]) for row in counts if row["kind"] == UNSPLITTABLE}
+    unsplittable = {row["file"] for row in counts if row["kind"] == UNSPLITTABLE}
     if header is not None:
-        once = {path_of(row["file"]) for row in counts if row["header"] and row["count"] == 1}
-        unsplittable |= {file.path for file in files} - once
-    whole = [file for file in files if file.path in unsplittable]
-    split = [file for file in files if file.path not in unsplittable]
-    if not split:
-        return whole
-    rows = (text_lines(gathered.spark, split).withColumn("kind", told) if whole else lines).where(~is_header)
-    here = [row for row in counts if not row["header"] and path_of(row["file"]) not in unsplittable]
+        once = {path_of(row["file"]) for row in counts if row["kind"] == HEADER and row["count"] == 1}
+        more = {file.path for file in files} - once
+        unsplittable |= {row["file"] for row in counts if path_of(row["file"]) in more}
+    here = [row for row in counts if row["file"] not in unsplittable]
+    rows = lines.where(~f.col("file").isin(*unsplittable)) if unsplittable else lines
     plain = sum(row["count"] for row in here if row["kind"] == PLAIN)
-    columns = [key.alias(f"c{place}") for place, key in enumerate(row_keys(line, delimiter, width, source.types), 1)]
-    gathered.add(relation, rows.where(kind == PLAIN).select(*columns), plain, source.title)
+    names = [f"c{place + 1}" for place in range(width)]
+    gathered.add(relation, rows.where(kind == PLAIN).select(*names), plain, source.title)
     if any(row["kind"] == FOR_PYTHON for row in here):
         parse = functools.partial(
             parsing.parse_csv_lines,
@@ -98,7 +93,8 @@ def _gather_rows(
             samples=gathered.samples,
         )
         gathered.add_parsed(parsed_lines(rows.where(kind == FOR_PYTHON), f.lit(""), parse), source.title)
-    return whole
+    whole = {path_of(address) for address in unsplittable}
+    return [file for file in files if file.path in whole]
 
 
 def _first_line(gathered: Gathered, file: SourceFile) -> str | None:
@@ -115,32 +111,33 @@ def _first_line(gathered: Gathered, file: SourceFile) -> str | None:
     return None
 
 
-def line_kind(line: Column, delimiter: str, width: int, types: Sequence[str] | None) -> Column:
-    """What a line is: NOTHING, PLAIN, FOR_PYTHON, or UNSPLITTABLE, which says so of its whole file."""
-    plain = (f.size(_cells(line, delimiter)) == width) & f.is_valid_utf8(line)
-    if types is not None:
-        if not set(types) <= {"string", "integer"}:
-            plain = f.lit(False)
-        for place, type_ in enumerate(types):
-            if type_ == "integer":
-                plain = plain & f.coalesce(_cell(line, delimiter, place).rlike(_INTEGER), f.lit(False))
-    kind = f.when(line == "", NOTHING)
+def _cut(lines: DataFrame, delimiter: str, width: int, types: Sequence[str] | None, header: str | None) -> DataFrame:
+    """What each line is, its keys in columns where it is PLAIN, and its text where Python must see it."""
+    line, kind, cells = f.col("line"), f.col("kind"), f.col("cells")
+    typed = ["string"] * width if types is None else list(types)
+    plain = (f.size(cells) == width) & f.is_valid_utf8(line)
+    if not set(typed) <= {"string", "integer"}:
+        plain = f.lit(False)
+    for place, type_ in enumerate(typed):
+        if type_ == "integer":
+            plain = plain & f.coalesce(f.get(cells, f.lit(place)).rlike(_INTEGER), f.lit(False))
+    told = f.when(line == "", NOTHING)
+    if header is not None:
+        told = told.when(line == header, HEADER)
     if delimiter == ",":
         quoted = line.contains('"')
-        kind = kind.when(quoted & ~line.rlike(_WELL_FORMED), UNSPLITTABLE).when(quoted, FOR_PYTHON)
-    return kind.when(plain, PLAIN).otherwise(FOR_PYTHON)
-
-
-def row_keys(line: Column, delimiter: str, width: int, types: Sequence[str] | None) -> list[Column]:
-    """The keys of the cells of a PLAIN line."""
+        told = told.when(quoted & ~line.rlike(_WELL_FORMED), UNSPLITTABLE).when(quoted, FOR_PYTHON)
+    told = told.when(plain, PLAIN).otherwise(FOR_PYTHON)
+    # A column for each step: Spark then computes it once.
+    step = lines.withColumn("cells", f.split(line, delimiter, -1)).withColumn("kind", told)
     keys = []
-    for place in range(width):
-        cell = _cell(line, delimiter, place)
-        if types is not None and types[place] == "integer":
-            keys.append(f.concat(f.lit("^integer "), cell.cast("long").cast("string")))
-        else:
-            keys.append(f.concat(f.lit('"'), cell))
-    return keys
+    for place, type_ in enumerate(typed):
+        cell = f.get(cells, f.lit(place))
+        key = f.concat(f.lit('"'), cell)
+        if type_ == "integer":
+            key = f.concat(f.lit("^integer "), cell.cast("long").cast("string"))
+        keys.append(f.when(kind == PLAIN, key).alias(f"c{place + 1}"))
+    return step.select("kind", "file", *keys, f.when(kind == FOR_PYTHON, line).alias("line"))
 
 
 def well_formed(line: str, delimiter: str) -> bool:
@@ -150,11 +147,3 @@ def well_formed(line: str, delimiter: str) -> bool:
     (True, False)
     """
     return delimiter != "," or bool(re.match(_WELL_FORMED.replace(r"\z", r"\Z"), line))
-
-
-def _cells(line: Column, delimiter: str) -> Column:
-    return f.split(line, delimiter, -1)
-
-
-def _cell(line: Column, delimiter: str, place: int) -> Column:
-    return f.get(_cells(line, delimiter), f.lit(place))

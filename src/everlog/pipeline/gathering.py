@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from everlog.errors import DataError, FormatError
@@ -55,10 +55,16 @@ class Gathered:
         if count:
             self.parts.append(Part(relation, frame, count, title))
 
+    def keep(self, frame: DataFrame) -> DataFrame:
+        """The frame, computed once, until `release`."""
+        # On disk: reading it back is as fast as from memory, which joins and aggregates need more.
+        frame = frame.persist(StorageLevel.DISK_ONLY)
+        self.kept.append(frame)
+        return frame
+
     def add_parsed(self, frame: DataFrame, title: str) -> None:
         """Facts and rejects that Python has made, in the schema `parsing.PARSED`; they are made once and kept."""
-        frame = frame.persist(StorageLevel.MEMORY_AND_DISK)
-        self.kept.append(frame)
+        frame = self.keep(frame)
         with reading(title):
             counts = (
                 frame.groupBy("relation", f.size("keys").alias("width"))
@@ -113,15 +119,6 @@ def text_lines(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
     return spark.read.text([file.address for file in files]).select(
         f.col("value").alias("line"), f.input_file_name().alias("file")
     )
-
-
-def computed_once(column: Column) -> Column:
-    """The same column, kept where it is computed.
-
-    Spark moves filters down to where lines are read, and computes what they need there and once more above. It does not
-    for an expression that might change from one time to the next, as this one says, wrongly.
-    """
-    return f.when(f.spark_partition_id() >= 0, column)
 
 
 def _broken(frame: DataFrame) -> DataError:

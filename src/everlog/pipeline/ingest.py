@@ -1,12 +1,12 @@
 """Which facts do the sources of a pipeline hold?
 
-Facts come out as a DataFrame for each relation, with the keys of terms (facts/terms.py) in columns c1, c2, … Each
-source is looked at once here, which counts its facts and finds every line that is not plain:
+Facts come out as a DataFrame for each relation, with the keys of terms (facts/terms.py) in columns c1, c2, … Files are
+read once, here, and what is read is kept on Spark's disks until `release`:
 
-- plain lines of N-Triples, N-Quads, CSV and TSV, and tables, are read by Spark's own functions, each time that
-  the facts are used;
+- plain lines of N-Triples, N-Quads, CSV and TSV are taken apart by Spark's own functions;
 - what is left (escapes, quotes, typed fields, malformed lines), JSON lines, and documents of the other formats go
-  through the readers of `formats` in Python workers, once, and are kept until `release`.
+  through the readers of `formats` in Python workers;
+- Parquet files and DataFrames are not kept: Spark reads them as fast again.
 
 Malformed lines are counted and sampled (rejects.py) and stop the run above a share of all lines; a document in another
 format, or an archive, is read whole or stops it.
@@ -46,7 +46,7 @@ class Ingested:
     _gathered: Gathered = field(repr=False)
 
     def release(self) -> None:
-        """Give back the memory and disk that hold what Python has read; the facts are not to be used after this."""
+        """Give back the disk that holds what was read; the facts are read anew if they are used after this."""
         self._gathered.release()
 
 

@@ -19,7 +19,7 @@ from pyspark.sql import functions as f
 from everlog.facts.terms import RDF, XSD
 from everlog.pipeline import parsing
 from everlog.pipeline.documents import parsed_lines
-from everlog.pipeline.gathering import Gathered, computed_once, text_lines
+from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.rejects import reading
 from everlog.pipeline.sources import Source, SourceFile, scope_column
 
@@ -48,8 +48,8 @@ _HOST = f"//{_one_of(_ALNUM + '-._~')}*(?::[0-9]+)?+(?=[/?#>])"
 _IRI = rf"{_SCHEME}(?:{_HOST}|(?!//)){_many(_PATH)}(?:\?{_many(_QUERY)})?+(?:#{_many(_QUERY)})?+"
 _LABEL = f"{_one_of(_ALNUM + '_')}{_one_of(_ALNUM + '_-')}*"
 _TEXT = r'[^"\\\x01]*'
-_LANGUAGE = "@[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*+"
-_XSD = re.escape(XSD)
+_LANGUAGE = "@[a-zA-Z]{2,3}(?:-[a-zA-Z]{2})?+"  # en, de-AT; the parser knows the rules for longer tags
+_XSD, _RDF = re.escape(XSD), re.escape(RDF)
 
 # Each group is a piece of a key, so that putting the groups together, in another order, gives the keys. The space
 # before the dot serves as the one in ``^integer 42``. The parser refuses rdf:langString without a language.
@@ -57,7 +57,7 @@ _SUBJECT = f"(?:(<{_IRI})>|(_):({_LABEL})) "
 _PREDICATE = f"(<{_IRI})> "
 _OBJECT = (
     rf'(?:(<{_IRI})> |(_):({_LABEL}) |("{_TEXT})"(?:\^\^<{_XSD}string>)?+ '
-    rf'|"({_TEXT})"(?:({_LANGUAGE})|\^(\^)<(?:{_XSD}([A-Za-z]+)|(?!{re.escape(RDF)})({_IRI}))>)( ))'
+    rf'|"({_TEXT})"(?:({_LANGUAGE})|\^(\^)<(?:{_XSD}([A-Za-z]+)|(?!{_XSD}|{_RDF})({_IRI}))>)( ))'
 )
 _GRAPH = f"(?:(<{_IRI})> |(_):({_LABEL}) )?+"
 
@@ -77,57 +77,46 @@ def gather_triples(gathered: Gathered, source: Source, files: list[SourceFile]) 
         some = [file for file in files if file.format == format]
         scope = scope_column(f.col("file"), source, some)
         with reading(source.title):
-            lines = with_kinds(text_lines(gathered.spark, some), format)
+            lines = gathered.keep(_cut(text_lines(gathered.spark, some), format, scope))
             counts = {row["kind"]: row["count"] for row in lines.groupBy("kind").count().collect()}
-        for kind in (TRIPLE, QUAD):
-            frame = _keys(lines.where(f.col("kind") == kind), scope, quads=kind == QUAD, graph=source.graph)
-            relation = "triple" if len(frame.columns) == 3 else "quad"
-            gathered.add(relation, frame, counts.get(kind, 0), source.title)
+        graph = [] if source.graph is None else [f.lit("<" + source.graph).alias("c4")]
+        for kind, columns in ((TRIPLE, ["c1", "c2", "c3", *graph]), (QUAD, ["c1", "c2", "c3", "c4"])):
+            if counts.get(kind):
+                frame = lines.where(f.col("kind") == kind).select(*columns)
+                gathered.add("triple" if len(columns) == 3 else "quad", frame, counts[kind], source.title)
         if counts.get(OTHER):
             parse = functools.partial(parsing.parse_lines, format=format, graph=source.graph, samples=gathered.samples)
             others = lines.where(f.col("kind") == OTHER)
             gathered.add_parsed(parsed_lines(others, scope, parse), source.title)
 
 
-def with_kinds(lines: DataFrame, format: str) -> DataFrame:
-    """Lines with their keys in one text, and what they are: NOTHING, TRIPLE, QUAD, or OTHER for the parser."""
-    line, keys = f.col("line"), f.col("keys")
+def _cut(lines: DataFrame, format: str, scope: Column) -> DataFrame:
+    """What each line is, its keys in columns where it is plain, and its text and file where the parser must see it."""
+    line, keys, kind = f.col("line"), f.col("keys"), f.col("kind")
     # Bytes that are no UTF-8 come out as U+FFFD, and a line that does not fit as it was.
     plain = (keys != line) & ~keys.contains("\ufffd")
     what = f.when(keys.endswith(_END), TRIPLE).otherwise(QUAD) if format == "nq" else f.lit(TRIPLE)
-    kind = f.when(plain, what).when((line == "") | line.startswith("#"), NOTHING).otherwise(OTHER)
-    keyed = lines.withColumn("keys", f.regexp_replace(line, PLAIN[format], _KEYS[format]))
-    return keyed.withColumn("kind", computed_once(kind))
-
-
-def _keys(lines: DataFrame, scope: Column, *, quads: bool, graph: str | None) -> DataFrame:
-    """The keys of plain lines, all with a graph or all without, in columns of their own."""
-    head, rest = f.substring_index("keys", _END, 2), f.substring("keys", f.length("head") + 2, f.length("keys"))
-    cut = lines.select("keys", head.alias("head"), scope.alias("scope"))
+    told = f.when(plain, what).when((line == "") | line.startswith("#"), NOTHING).otherwise(OTHER)
     # A column for each step: Spark then computes it once, where nested expressions would repeat it.
-    cut = cut.select("head", "scope", rest.alias("rest"))
-    subject, predicate = f.substring_index("head", _END, 1), f.substring_index("head", _END, -1)
-    object_, name = f.substring_index("rest", _END, 1), f.substring_index("rest", _END, -1)
-    cut = cut.select(
-        "scope", subject.alias("s"), predicate.alias("p"), object_.alias("o"), *([name.alias("g")] if quads else [])
+    step = lines.withColumn("keys", f.regexp_replace(line, PLAIN[format], _KEYS[format])).withColumn("kind", told)
+    names = ["c1", "c2", "c3", "c4"] if format == "nq" else ["c1", "c2", "c3"]
+    parts = step.withColumn("keys", f.split(keys, _END))
+    parts = parts.select("*", *[f.get(keys, f.lit(place)).alias(name) for place, name in enumerate(names)])
+    finished = {"c1": _scoped(f.col("c1"), scope), "c3": _object(f.col("c3"), scope), "c4": _scoped(f.col("c4"), scope)}
+    return parts.select(
+        "kind",
+        *[f.when(kind != OTHER, finished.get(name, f.col(name))).alias(name) for name in names],
+        *[f.when(kind == OTHER, f.col(name)).alias(name) for name in ("line", "file")],
     )
-    columns = [_scoped("s"), f.col("p"), _object("o")]
-    if quads:
-        columns.append(_scoped("g"))
-    elif graph is not None:
-        columns.append(f.lit("<" + graph))
-    return cut.select(*[key.alias(f"c{place}") for place, key in enumerate(columns, 1)])
 
 
-def _scoped(name: str) -> Column:
+def _scoped(key: Column, scope: Column) -> Column:
     """A key in which a blank node has its scope."""
-    key = f.col(name)
-    scoped = f.concat(f.lit("_"), f.col("scope"), f.lit("_"), f.substring(key, f.lit(2), f.length(key)))
+    scoped = f.concat(f.lit("_"), scope, f.lit("_"), f.substring(key, f.lit(2), f.length(key)))
     return f.when(key.startswith("_"), scoped).otherwise(key)
 
 
-def _object(name: str) -> Column:
-    key = f.col(name)
+def _object(key: Column, scope: Column) -> Column:
     language = f.lower(f.substring_index(key, " ", 1))
     lowered = f.concat(language, f.substring(key, f.length(language) + 1, f.length(key)))
-    return f.when(key.startswith("@"), lowered).otherwise(_scoped(name))
+    return f.when(key.startswith("@"), lowered).otherwise(_scoped(key, scope))

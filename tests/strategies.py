@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
 from hypothesis import strategies as st
 from tests.subjects import Update
 
 from everlog.facts.terms import IRI, RDF_TYPE, Term
+from everlog.rules.parser import parse_program
 from everlog.rules.printer import print_program
 from everlog.rules.syntax import (
     TRIPLE,
@@ -103,6 +105,10 @@ class Story:
     @property
     def text(self) -> str:
         return print_program(self.program)
+
+    def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
+        """What Hypothesis shows: syntax trees in full would be more than it is willing to print."""
+        printer.text(f"<Story {self.text}>")
 
 
 # Shapes and values
@@ -397,3 +403,106 @@ def rule_stories(draw: Draw) -> Story:
         text = print_program(add) if add.rules else ""
         found.append(Update(update.insert, update.delete, text, remove))
     return Story(program, facts, tuple(found))
+
+
+# Longer streams, and recursion over graphs
+
+
+@st.composite
+def streams(draw: Draw, pool: dict[str, list[tuple[Term, ...]]], most: int = 7) -> tuple[Update, ...]:
+    """Updates over a pool of facts: mixed ones, and those that undo, repeat, clear away or do nothing."""
+
+    def some(share: int) -> dict[str, list[tuple[Term, ...]]]:
+        chosen = {r: [row for row in found if draw(st.integers(0, 99)) >= 100 - share] for r, found in pool.items()}
+        return {r: found for r, found in chosen.items() if found}
+
+    found = [Update()]
+    for _ in range(draw(st.integers(2, most))):
+        match draw(st.sampled_from(["few", "few", "some", "some", "out", "in", "undo", "same", "clear", "none"])):
+            case "few":
+                found.append(Update(insert=some(4), delete=some(8)))
+            case "some":
+                found.append(Update(insert=some(15), delete=some(25)))
+            case "out":
+                found.append(Update(delete=some(40)))
+            case "in":
+                found.append(Update(insert=some(40)))
+            case "undo":
+                found.append(Update(insert=found[-1].delete, delete=found[-1].insert))
+            case "same":
+                found.append(found[-1])
+            case "clear":
+                found.append(Update(delete=pool, insert=some(10)))
+            case "none":
+                found.append(Update())
+    return tuple(found[1:])
+
+
+@st.composite
+def stream_stories(draw: Draw) -> Story:
+    """Any program, with a longer stream than `fact_stories` have."""
+    world = draw(worlds())
+    program, facts = draw(programs(world)), draw(fact_sets(world))
+    pool = {relation: list(found) for relation, found in facts.items()}
+    for relation, found in draw(fact_sets(world, most=4)).items():
+        pool.setdefault(relation, []).extend(found)
+    return Story(program, facts, draw(streams(pool)))
+
+
+# Stratified as a whole, so any choice of them is. Most feed one recursion over `path`, where a fact has many
+# derivations and cycles of them: what strategies that delete find hardest.
+GRAPH_RULES = parse_program(f"""
+    PREFIX : <{EX}>
+    base: path(?x, ?y) :- edge(?x, ?y).
+    right: path(?x, ?z) :- edge(?x, ?y), path(?y, ?z).
+    left: path(?x, ?z) :- path(?x, ?y), edge(?y, ?z).
+    twice: path(?x, ?z) :- path(?x, ?y), path(?y, ?z).
+    guarded: path(?x, ?z) :- path(?x, ?y), path(?y, ?z), ?x != ?z.
+    back: path(?x, ?y) :- path(?y, ?x).
+    around: path(?w, ?z) :- path(?w, ?x), edge(?x, ?y), path(?y, ?z), NOT closed(?y).
+    itself: path(?x, ?x) :- reached(?x).
+    start: reached(?x) :- open(?x), NOT closed(?x).
+    step: reached(?y), seen(?x, ?y) :- reached(?x), edge(?x, ?y).
+    odd: odd(?x, ?y) :- edge(?x, ?y).
+    odder: odd(?x, ?z) :- even(?x, ?y), edge(?y, ?z).
+    even: even(?x, ?z) :- odd(?x, ?y), edge(?y, ?z).
+    level: level(?x, ?y) :- edge(?z, ?x), edge(?z, ?y).
+    levels: level(?x, ?y) :- edge(?v, ?x), level(?v, ?w), edge(?w, ?y).
+    part: [?x, :partOf, ?y] :- edge(?x, ?y), open(?x).
+    parts: [?x, :partOf, ?z] :- [?x, :partOf, ?y], [?y, :partOf, ?z].
+    linked: [?x, :linked, ?y] :- [?x, :partOf, ?y], NOT [?y, :partOf, ?x].
+    any: near(?x, ?y) :- [?x, ?p, ?y].
+    cut: cut(?x, ?y) :- open(?x), open(?y), NOT path(?x, ?y).
+    far: far(?x, ?n) :- AGGREGATE(path(?x, ?y) ON ?x BIND COUNT(?y) AS ?n).
+    most: most(?m) :- AGGREGATE(far(?x, ?n) BIND MAX(?n) AS ?m).
+    middle: middle(?m, ?s) :- AGGREGATE(far(?x, ?n) BIND MEDIAN(?n) AS ?m BIND SUM(?n) AS ?s).
+    hub: hub(?x) :- far(?x, ?n), most(?n).
+    hubs: hubs(?x, ?y) :- hub(?x), path(?x, ?y), hub(?y).
+    among: hubs(?x, ?z) :- hubs(?x, ?y), hubs(?y, ?z).
+    here: away(?x, ?n) :- open(?x), BIND(0 AS ?n).
+    there: away(?y, ?m) :- away(?x, ?n), edge(?x, ?y), BIND(?n + 1 AS ?m), ?m < 4.
+    least: least(?x, ?d) :- AGGREGATE(away(?x, ?n) ON ?x BIND MIN(?n) AS ?d).
+""")
+
+
+@st.composite
+def graph_stories(draw: Draw) -> Story:
+    """Recursions over a small graph with cycles, some facts of derived relations given as well."""
+    nodes = [IRI(f"{EX}{name}") for name in "abcde"[: draw(st.integers(3, 5))]]
+    chosen = draw(st.sets(st.sampled_from([rule.name for rule in GRAPH_RULES.rules]), min_size=3, max_size=12))
+    rules = tuple(rule for rule in GRAPH_RULES.rules if rule.name in chosen | {"base"})
+    node = st.sampled_from(nodes)
+    pairs = st.lists(st.tuples(node, node), min_size=3, max_size=10, unique=True)
+    few = st.lists(st.tuples(node, node), max_size=2, unique=True)
+    pool: dict[str, list[tuple[Term, ...]]] = {
+        "edge": draw(pairs),
+        "open": [(one,) for one in draw(st.lists(node, min_size=1, max_size=3, unique=True))],
+        "closed": [(one,) for one in draw(st.lists(node, max_size=1))],
+        "path": draw(few),
+        "hub": [(one,) for one in draw(st.lists(node, max_size=1))],
+        TRIPLE: [(x, IRI(EX + "partOf"), y) for x, y in draw(few)],
+    }
+    pool = {relation: found for relation, found in pool.items() if found}
+    facts = {relation: [row for row in found if draw(st.integers(0, 3))] for relation, found in pool.items()}
+    facts = {relation: found for relation, found in facts.items() if found}
+    return Story(Program(rules=rules), facts, draw(streams(pool)))

@@ -19,6 +19,7 @@ from everlog.rules.parser import parse_program
 from everlog.rules.syntax import Aggregate, Atom, Negation, Program, Rule
 
 Rows = Mapping[str, Sequence[tuple[Term, ...]]]
+STRATEGIES = ("counting", "bf", "bf-counting", "ranked", "dred", "rematerialise", "choose")
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,20 @@ class EngineSubject:
         self.rules: list[Rule] = []
         self.relations: set[str] = set()
 
-    def update(self, update: Update) -> tuple[State, State]:
+    def update(self, update: Update, **options: Any) -> tuple[State, State]:
         added = parse_program(update.add_rules)
         change = self.kb.update(
             insert=update.insert,
             delete=update.delete,
             add_rules=added if update.add_rules else None,
             remove_rules=list(update.remove_rules),
+            **options,
         )
+        return self.note(update, change)
+
+    def note(self, update: Update, change: everlog.Change) -> tuple[State, State]:
+        """Remember what an update named, and read what it changed."""
+        added = parse_program(update.add_rules)
         self.rules = [rule for rule in self.rules if rule.name not in update.remove_rules] + list(added.rules)
         self.relations.update(update.insert, (atom.relation for atom in added.facts))
         for rule in added.rules:

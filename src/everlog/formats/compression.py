@@ -82,7 +82,7 @@ class _Checked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         kind = COMPRESSIONS.get(self._packed, "")
         try:
-            return int(self._inner.readinto(buffer))
+            return int(self._inner.readinto1(buffer))  # what is there: a pipe may bring the rest much later
         except EOFError as error:
             raise FormatError(
                 f"the {kind} data ends too early", path=str(self._path), hint="the file was cut short: copy it again"

@@ -30,8 +30,8 @@ from everlog.formats.compression import packed_by_mistake
 
 BLOCK_ROWS = 1 << 18
 
-_EXAMPLE = 'a fact is a list of a relation and terms, such as ["edge", "a", 3]'
-_decode = json.JSONDecoder(
+FACT_EXAMPLE = 'a fact is a list of a relation and terms, such as ["edge", "a", 3]'
+decode_json = json.JSONDecoder(
     parse_constant=lambda name: _no_constant(name)
 ).decode  # `loads` would make one for each line
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
@@ -111,16 +111,16 @@ def jsonl_lines(relation: str, columns: Sequence[Sequence[str]], rows: int) -> I
 def _fact(line: bytes, path: str, number: int) -> tuple[str, list[str]]:
     try:
         text = line.decode()
-        fact = _decode(text)
+        fact = decode_json(text)
     except UnicodeDecodeError as error:
         hint = packed_by_mistake(line) if number == 1 else None
         raise FormatError(f"this is not UTF-8 ({error.reason})", path=path, line=number, hint=hint) from error
     except (ValueError, RecursionError) as error:
         raise FormatError(
-            f"this is not JSON ({error}): {text.strip()[:80]}", path=path, line=number, hint=_EXAMPLE
+            f"this is not JSON ({error}): {text.strip()[:80]}", path=path, line=number, hint=FACT_EXAMPLE
         ) from error
     if not isinstance(fact, list) or not fact or not isinstance(fact[0], str) or not fact[0]:
-        raise DataError(f"not a fact: {json.dumps(fact)[:80]}", path=path, line=number, hint=_EXAMPLE)
+        raise DataError(f"not a fact: {json.dumps(fact)[:80]}", path=path, line=number, hint=FACT_EXAMPLE)
     try:
         keys = [key_of_json(value) for value in fact[1:]]
         if "\\u" in text:

@@ -63,7 +63,7 @@ def read_rdf(
     ('triple', [['<x:a'], ['<x:p'], ['^integer 42']])
     """
     blank = _blank_labels(scope or next_scope(), explicit=format in ("nt", "nq"))
-    key = _keys(blank, path)
+    key = term_keys(blank, path)
     if format != "nt":
         yield from _blocks(_parse(stream, format, path, base), key, graph)
         return
@@ -137,7 +137,7 @@ class _Resumed(io.RawIOBase):
         return len(data)
 
 
-def _keys(blank: Callable[[str], str], path: str) -> Callable[[Any], str]:
+def term_keys(blank: Callable[[str], str], path: str) -> Callable[[Any], str]:
     """The function from the parser's terms to keys."""
 
     def key(term: Any) -> str:

@@ -1,6 +1,7 @@
 """Everlog keeps derived data true: facts, Datalog rules, and all that follows, brought up to date as they change."""
 
 from everlog.errors import (
+    DamagedLogError,
     DataError,
     EngineError,
     EverlogError,
@@ -12,6 +13,7 @@ from everlog.errors import (
     OutputError,
     ProgramError,
     RoundLimitError,
+    StoreInUseError,
     TimeLimitError,
     UsageError,
 )
@@ -21,11 +23,13 @@ from everlog.store.changes import Change
 from everlog.store.opening import open
 from everlog.store.rows import Rows
 from everlog.store.store import KnowledgeBase
+from everlog.store.updates import Update
 
 __all__ = [
     "IRI",
     "BlankNode",
     "Change",
+    "DamagedLogError",
     "DataError",
     "EngineError",
     "EverlogError",
@@ -41,8 +45,10 @@ __all__ = [
     "ProgramError",
     "RoundLimitError",
     "Rows",
+    "StoreInUseError",
     "Term",
     "TimeLimitError",
+    "Update",
     "UsageError",
     "open",
 ]

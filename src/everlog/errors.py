@@ -4,10 +4,12 @@
     ├── ProgramError                  rules that cannot be read or make no sense; `.diagnostics` lists every problem
     │   └── SettingsError             the same for a pipeline.toml (pipeline/settings.py)
     ├── DataError                     facts that cannot be read or do not fit; names file and line
-    │   └── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
+    │   ├── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
+    │   └── DamagedLogError           a log of updates that was changed after it was written; `offset` says where
     ├── NotFoundError                 a file, relation or rule that is not there
     ├── OutputError                   results that cannot be written
     ├── UsageError                    a call or command that asks for something that does not exist
+    ├── StoreInUseError               another process, or this one, has the durable knowledge base open
     ├── CommitConflictError           another writer was there first (pipeline/commits.py)
     ├── EngineError                   Spark failed while it worked for us; its own words are chained below
     └── LimitError                    work stopped by a limit; the state before it remains
@@ -44,6 +46,10 @@ class EverlogError(Exception):
     def __str__(self) -> str:
         return f"{self.message}\n   = help: {self.hint}" if self.hint else self.message
 
+    def stands_at(self, path: str, line: int | None) -> None:
+        """Say where the cause stands, if the error does not say so yet."""
+        self.message = f"{_place(path, line)}: {self.message}"
+
     def as_data(self) -> dict[str, Any]:
         """The error for programs: what `--json` prints."""
         return {"error": type(self).__name__, "code": self.code, "message": self.message, "hint": self.hint}
@@ -59,6 +65,9 @@ class ProgramError(EverlogError):
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n\n".join(diagnostic.render() for diagnostic in self.diagnostics))
+
+    def stands_at(self, path: str, line: int | None) -> None:
+        """Diagnostics name their own place."""
 
     def as_data(self) -> dict[str, Any]:
         return {
@@ -80,17 +89,50 @@ class DataError(EverlogError):
         self, message: str, *, path: str | None = None, line: int | None = None, hint: str | None = None
     ) -> None:
         self.path, self.line = path, line
-        place = path if line is None else f"{path or '<data>'}:{line}"
-        super().__init__(f"{place}: {message}" if place else message, hint=hint)
+        placed = path is not None or line is not None
+        super().__init__(f"{_place(path, line)}: {message}" if placed else message, hint=hint)
+
+    def stands_at(self, path: str, line: int | None) -> None:
+        if self.path is None and self.line is None:
+            super().stands_at(path, line)
+            self.path, self.line = path, line
 
     def as_data(self) -> dict[str, Any]:
         return {**super().as_data(), "path": self.path, "line": self.line}
+
+
+def _place(path: str | None, line: int | None) -> str:
+    return (path or "<data>") if line is None else f"{path or '<data>'}:{line}"
 
 
 class FormatError(DataError):
     """A file that is not what its name says."""
 
     code = "D200"
+
+
+class DamagedLogError(DataError):
+    """A log of updates that does not fit its checksums."""
+
+    code = "D300"
+    http_status = 500
+
+    def __init__(
+        self, message: str, *, path: str | None = None, offset: int | None = None, hint: str | None = None
+    ) -> None:
+        self.offset = offset
+        super().__init__(message, path=path, hint=hint)
+
+    def as_data(self) -> dict[str, Any]:
+        return {**super().as_data(), "offset": self.offset}
+
+
+class StoreInUseError(EverlogError):
+    """A second writer of a durable knowledge base."""
+
+    code = "W100"
+    exit_code = 10
+    http_status = 409
 
 
 class NotFoundError(EverlogError):

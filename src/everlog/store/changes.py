@@ -52,8 +52,17 @@ class Report:
 class Change:
     """Facts gained and lost between two versions."""
 
-    def __init__(self, version: int, gained: Mapping[str, Rows], lost: Mapping[str, Rows], report: Report) -> None:
+    def __init__(
+        self,
+        version: int,
+        gained: Mapping[str, Rows],
+        lost: Mapping[str, Rows],
+        report: Report,
+        *,
+        updates: int = 1,
+    ) -> None:
         self.version = version
+        self.updates = updates  # how many updates of a stream it is the net effect of
         self.report = report
         self._gained, self._lost = dict(gained), dict(lost)
 

@@ -6,7 +6,8 @@ with every fact checked against the relation's arity.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Row = tuple[Any, ...]
-FactsArgument = Mapping[str, "Iterable[Any] | pa.Table"] | Iterable[FactBlock]
+
+
+@dataclass(frozen=True)
+class EncodedFacts:
+    """Facts of one relation that have ids already, a column per argument; the way a log is read."""
+
+    relation: str
+    columns: Sequence[Ids]
+    rows: int
+
+    @property
+    def arity(self) -> int:
+        return len(self.columns)
+
+
+FactsArgument = Mapping[str, "Iterable[Any] | pa.Table"] | Iterable[FactBlock | EncodedFacts]
 
 
 class Batch:
@@ -54,7 +70,10 @@ class FactEncoder:
                 self._add_any(relation, rows)
         else:
             for block in facts:
-                self._add_block(block)
+                if isinstance(block, EncodedFacts):
+                    self._batch(block.relation, block.arity).add(list(block.columns), block.rows)
+                else:
+                    self._add_block(block)
 
     def add_atoms(self, atoms: Iterable[Atom]) -> None:
         """Ground atoms of a program."""

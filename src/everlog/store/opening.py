@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from everlog.errors import UsageError
 from everlog.limits import Limits
+from everlog.maintenance.strategies import CHOOSE
 from everlog.store.store import KnowledgeBase
 
 
-def open(path: str | Path | None = None, *, engine: str = "columnar", limits: Limits | None = None) -> KnowledgeBase:
-    """Open a knowledge base in memory.
+def open(
+    path: str | Path | None = None,
+    *,
+    engine: str = "columnar",
+    limits: Limits | None = None,
+    strategy: str = CHOOSE,
+) -> KnowledgeBase:
+    """Open a knowledge base, in memory or in a folder.
 
     Args:
-        path: The folder of a durable one; these do not exist yet, so only None is accepted.
-        engine: "columnar" (fast) or "reference" (plain sets, for checking).
+        path: The folder of a durable one, made if it is not there; None keeps all in memory. One at a time may have it
+            open: close it, or use it in a `with` block.
+        engine: "columnar" (fast), "spark" (large) or "reference" (plain sets, for checking).
         limits: Bounds on each update.
+        strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
     """
+    kb = KnowledgeBase(engine=engine, limits=limits, strategy=strategy)
     if path is not None:
-        raise UsageError("durable knowledge bases are not there yet", hint="call everlog.open() and load your files")
-    return KnowledgeBase(engine=engine, limits=limits)
+        from everlog.store.durable import open_folder
+
+        open_folder(kb, Path(path))
+    return kb

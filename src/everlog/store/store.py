@@ -16,15 +16,17 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from queue import Queue
+from typing import TYPE_CHECKING, Any
 
 from everlog.engines.interface import Engine, FactColumns, Shape
 from everlog.errors import NotFoundError, ProgramError, UsageError
 from everlog.limits import Limits
 from everlog.maintenance.materialise import Progress, evaluation_components, materialise
+from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
 from everlog.rules.components import Component
 from everlog.rules.names import name_rules
@@ -32,8 +34,14 @@ from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, 
 from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
 from everlog.store.engines import make_dictionary, make_engine
+from everlog.store.interrupts import Interrupts
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rows import Rows
+from everlog.store.updates import Update
+
+if TYPE_CHECKING:
+    from everlog.store.durable import Journal
+    from everlog.store.verify import Verification
 
 Components = list[Component[EvaluatedRule]]
 Changed = tuple[dict[str, Rows], dict[str, Rows]]  # gained and lost, by relation
@@ -53,9 +61,10 @@ class RelationInfo:
 class KnowledgeBase:
     """Facts, rules, and what follows from them. Made by `everlog.open`."""
 
-    def __init__(self, *, engine: str = "columnar", limits: Limits | None = None) -> None:
+    def __init__(self, *, engine: str = "columnar", limits: Limits | None = None, strategy: str = CHOOSE) -> None:
         self.version = 0
         self.limits = limits or Limits()
+        self.strategy = check_strategy(strategy)
         self._engine_name = engine
         self._dictionary = make_dictionary(engine)
         self._engine: Engine = make_engine(engine, self._dictionary)
@@ -64,6 +73,19 @@ class KnowledgeBase:
         self._prefixes: dict[str, str] = {}
         self._components = evaluation_components(())
         self.on_progress: Progress | None = None
+        self._look_ahead: Callable[[], Update | None] = _nothing_ahead  # polled in every round where marking is on
+        self._journal: Journal | None = None  # where updates are written before they count; None: nowhere
+
+    def close(self) -> None:
+        """Let others open the folder of a durable knowledge base; it takes no updates from then on."""
+        if self._journal is not None:
+            self._journal.close()
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     # --- updates ------------------------------------------------------------------------------------------------------
 
@@ -105,24 +127,60 @@ class KnowledgeBase:
         add_rules: str | Program | Sequence[Rule] | None = None,
         remove_rules: Sequence[str] = (),
         name: str = "<rules>",
+        strategy: str | None = None,
     ) -> Change:
         """Apply one atomic update: facts become (explicit \\ delete) ∪ insert, rules likewise, and all that follows.
 
-        A failed update leaves the version before it.
+        A failed update leaves the version before it. The strategy is the knowledge base's own unless one is named.
         """
+        facts = (insert if insert is not None else {}, delete if delete is not None else {})
+        return self._update(Update(*facts, add_rules, remove_rules), name=name, strategy=strategy)
+
+    def stream(
+        self,
+        updates: Iterable[Update | Mapping[str, Any]] | Queue[Any] | str | Path,
+        *,
+        strategy: str | None = None,
+        marking: bool = False,
+        coalesce: bool = False,
+    ) -> Iterator[Change]:
+        """Apply updates as they arrive, and yield a change for each; see store/streams.py.
+
+        Args:
+            updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file.
+            strategy: As in `update`.
+            marking: Look at the next update, if it is there already, while working on this one.
+            coalesce: Where several updates wait, apply their net effect at once.
+        """
+        from everlog.store.streams import stream
+
+        return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce)
+
+    def _update(self, update: Update, *, name: str = "<rules>", strategy: str | None = None, covers: int = 1) -> Change:
+        """Apply an update that stands for `covers` updates of a stream."""
         started = time.perf_counter()
-        program = self._read_rules(add_rules, name)
-        kept = self._without_rules(remove_rules)
+        check_strategy(strategy or self.strategy)
+        program = self._read_rules(update.add_rules, name)
+        kept = self._without_rules(update.remove_rules)
         rules = (*kept, *name_rules(program.rules, taken={rule.name or "" for rule in kept}))
         if rules != self._rules:
             self._check(rules, program)
-        inserted, deleted = self._encode(insert, delete, program, rules)
+        inserted, deleted = self._encode(update.insert, update.delete, program, rules)
         report = Report()
-        gained, lost = self._apply(rules, inserted, deleted, report)
-        self._prefixes.update(program.prefixes)
-        self.version += 1
+        version = self.version + covers
+
+        def acknowledge(arities: Mapping[str, int]) -> None:
+            """The last step that can fail: all is worked out, nothing in place yet. From here on Ctrl-C waits."""
+            interrupts.hold()
+            if self._journal is not None:
+                self._journal.write(self, version, arities, program.prefixes, kept, rules, inserted, deleted)
+
+        with Interrupts() as interrupts:
+            gained, lost = self._apply(rules, inserted, deleted, report, acknowledge)
+            self._prefixes.update(program.prefixes)
+            self.version = version
         report.seconds = time.perf_counter() - started
-        return Change(self.version, gained, lost, report)
+        return Change(version, gained, lost, report, updates=covers)
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
@@ -166,6 +224,12 @@ class KnowledgeBase:
             RelationInfo(name, arity, self._engine.count(name), self._explicit(name), name in defined)
             for name, arity in self._arities.items()
         ]
+
+    def verify(self, *, engine: str | None = None) -> Verification:
+        """Derive everything again from the explicit facts, in a fresh engine, and compare with what is kept."""
+        from everlog.store.verify import verify
+
+        return verify(self, engine or self._engine_name)
 
     @property
     def program(self) -> Program:
@@ -214,20 +278,23 @@ class KnowledgeBase:
             raise ProgramError(problems)
 
     def _encode(
-        self, insert: FactsArgument | None, delete: FactsArgument | None, program: Program, rules: Sequence[Rule]
+        self, insert: FactsArgument, delete: FactsArgument, program: Program, rules: Sequence[Rule]
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         arities = self._arities_of_facts() | {shape.name: shape.arity for shape in _user_shapes(rules)}
         inserting = FactEncoder(self._dictionary, arities)
         inserting.add_atoms(program.facts)
-        if insert is not None:
-            inserting.add(insert)
+        inserting.add(insert)
         deleting = FactEncoder(self._dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
-        if delete is not None:
-            deleting.add(delete)
+        deleting.add(delete)
         return inserting.batches, deleting.batches
 
     def _apply(
-        self, rules: tuple[Rule, ...], inserted: dict[str, Batch], deleted: dict[str, Batch], report: Report
+        self,
+        rules: tuple[Rule, ...],
+        inserted: dict[str, Batch],
+        deleted: dict[str, Batch],
+        report: Report,
+        acknowledge: Callable[[Mapping[str, int]], None],
     ) -> Changed:
         components = evaluation_components(rules) if rules != self._rules else self._components
         shapes = {shape.name: shape for shape in _user_shapes(rules)}
@@ -236,29 +303,36 @@ class KnowledgeBase:
         for batch in inserted.values():
             if shapes.setdefault(batch.relation, Shape(batch.relation, batch.arity)).arity != batch.arity:
                 shapes[batch.relation] = Shape(batch.relation, batch.arity)
-        reshaped = any(self._arities.get(name, shape.arity) != shape.arity for name, shape in shapes.items())
-        if not self._rules and not deleted and not reshaped:
-            changed = self._extend(components, shapes, inserted, report)
-        else:
-            changed = self._rebuild(components, shapes, inserted, deleted, report)
+        arities = {shape.name: shape.arity for shape in shapes.values()}
+        reshaped = any(arities[name] != arity for name, arity in self._arities.items())
+        engine, savepoint = self._engine, self._engine.savepoint()
+        try:
+            if not self._rules and not deleted and not reshaped:
+                changed = self._extend(savepoint, components, shapes, inserted, report)
+            else:
+                engine, changed = self._rebuild(components, shapes, inserted, deleted, report)
+            acknowledge(arities)
+        except BaseException:
+            self._engine.rollback(savepoint)
+            raise
         # Nothing can fail from here on: the new state replaces the old one whole.
-        self._rules, self._components = rules, components
-        self._arities = {shape.name: shape.arity for shape in shapes.values()}
+        self._engine, self._rules, self._components, self._arities = engine, rules, components, arities
         return changed
 
     def _extend(
-        self, components: Components, shapes: dict[str, Shape], inserted: dict[str, Batch], report: Report
+        self,
+        savepoint: Any,
+        components: Components,
+        shapes: dict[str, Shape],
+        inserted: dict[str, Batch],
+        report: Report,
     ) -> Changed:
         """Nothing is derived yet and nothing goes: go on from the facts that are there."""
-        engine, savepoint = self._engine, self._engine.savepoint()
-        try:
-            for shape in shapes.values():
-                engine.declare(shape)
-            load(engine, inserted, report)
-            report.phases = materialise(engine, components, self.limits.watch(), self.on_progress)
-        except BaseException:
-            engine.rollback(savepoint)
-            raise
+        engine = self._engine
+        for shape in shapes.values():
+            engine.declare(shape)
+        load(engine, inserted, report)
+        report.phases = materialise(engine, components, self.limits.watch(), self.on_progress)
         gained = {name: self._named(shape.arity, engine.since(savepoint, name)) for name, shape in shapes.items()}
         return {name: rows for name, rows in gained.items() if len(rows)}, {}
 
@@ -269,7 +343,7 @@ class KnowledgeBase:
         inserted: dict[str, Batch],
         deleted: dict[str, Batch],
         report: Report,
-    ) -> Changed:
+    ) -> tuple[Engine, Changed]:
         """Clear and derive again, beside the old state, which stays until the new one is complete."""
         before, after = self._engine, make_engine(self._engine_name, self._dictionary)
         for shape in shapes.values():
@@ -284,8 +358,7 @@ class KnowledgeBase:
             gained[name] = self._named(arity, difference(after, before if same else None, name))
             if arity_before is not None:
                 lost[name] = self._named(arity_before, difference(before, after if same else None, name))
-        self._engine = after
-        return (
+        return after, (
             {name: rows for name, rows in gained.items() if len(rows)},
             {name: rows for name, rows in lost.items() if len(rows)},
         )
@@ -300,6 +373,10 @@ class KnowledgeBase:
     def _explicit(self, relation: str) -> int:
         """How many explicit facts a relation has."""
         return self._engine.count(relation, explicit=True)
+
+
+def _nothing_ahead() -> Update | None:
+    return None
 
 
 def _checks(program: Program, arities: dict[str, int]) -> list[Any]:

@@ -1,0 +1,158 @@
+"""How do updates get to disk so that none is lost and damage is noticed?
+
+The log is one file that only grows. It begins with a header, and each update adds a record:
+
+    header    8 bytes "EVERLOG\\n" · u32 format · u64 base version · u32 CRC-32 of the 20 bytes before
+    record    u64 length · u32 CRC-32 of the payload · u32 CRC-32 of the 12 bytes before · payload
+
+all little-endian. The base version is that of the state before the first record: 0 here, that of a snapshot for a log
+that continues one. What a payload says is in records.py.
+
+A record is written and synced before its update is acknowledged. So whoever is killed while writing leaves at most an
+incomplete last record, of an update that nobody was told of: opening cuts it off. Anything else that does not fit its
+checksum is damage, and reported with its place. The length has a checksum of its own, so that a damaged length cannot
+pass for an incomplete record and take those after it with it.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from everlog.errors import DamagedLogError, OutputError
+
+FORMAT = 1
+
+_MAGIC = b"EVERLOG\n"
+_HEADER = struct.Struct("<8sIQ")
+_RECORD = struct.Struct("<QI")
+_CHECKSUM = struct.Struct("<I")
+HEADER_BYTES = _HEADER.size + _CHECKSUM.size
+RECORD_BYTES = _RECORD.size + _CHECKSUM.size
+
+
+class UpdateLog:
+    """A log open for reading once and then for appending. The caller holds the store's lock."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            if not path.exists():
+                _begin(path)
+            self._file = os.open(path, os.O_RDWR)
+        except OSError as error:
+            raise OutputError(f"{path}: cannot be opened ({error.strerror})", hint="choose another folder") from error
+        self._end = 0  # where the last good record ends; -1 once the file can no longer be trusted
+
+    def read(self) -> Iterator[bytes]:
+        """The payloads of all records; an incomplete last one is cut off. To be read to its end before `append`."""
+        with open(self.path, "rb") as file:
+            self._check_header(file.read(HEADER_BYTES))
+            self._end = HEADER_BYTES
+            while head := file.read(RECORD_BYTES):
+                if len(head) < RECORD_BYTES:
+                    break
+                if _CHECKSUM.pack(zlib.crc32(head[: _RECORD.size])) != head[_RECORD.size :]:
+                    raise self._damage(self._end, "the head of a record does not fit its checksum")
+                length, checksum = _RECORD.unpack_from(head)
+                payload = file.read(length)
+                if len(payload) < length:
+                    break
+                if zlib.crc32(payload) != checksum:
+                    raise self._damage(self._end, f"a record of {length:,} bytes does not fit its checksum")
+                yield payload
+                self._end += RECORD_BYTES + length
+        if os.fstat(self._file).st_size > self._end:
+            os.ftruncate(self._file, self._end)
+            os.fsync(self._file)
+
+    def append(self, payload: bytes) -> None:
+        """Add a record and sync it; where that fails, the log is as it was before."""
+        if self._end < 0:
+            raise OutputError(
+                f"{self.path}: an earlier update could be neither written nor taken back",
+                hint="close the knowledge base, see to the disk, and open it again",
+            )
+        head = _RECORD.pack(len(payload), zlib.crc32(payload))
+        record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
+        start = self._end
+        try:
+            _write_all(self._file, record, start)
+            os.fsync(self._file)
+        except BaseException as error:
+            self._cut(start)
+            if isinstance(error, OSError):
+                raise OutputError(
+                    f"{self.path}: the update cannot be written ({error.strerror})",
+                    hint="nothing was changed; free some room, then try again",
+                ) from error
+            raise
+        self._end = start + len(record)
+
+    def close(self) -> None:
+        os.close(self._file)
+
+    def _check_header(self, header: bytes) -> None:
+        if not header.startswith(_MAGIC):
+            raise DamagedLogError("this is not a log of Everlog", path=str(self.path), offset=0)
+        if len(header) < HEADER_BYTES or _CHECKSUM.pack(zlib.crc32(header[: _HEADER.size])) != header[_HEADER.size :]:
+            raise self._damage(0, "the header does not fit its checksum")
+        _, format, _ = _HEADER.unpack_from(header)
+        if format != FORMAT:
+            raise DamagedLogError(
+                f"the log has format {format}, and this Everlog reads format {FORMAT}",
+                path=str(self.path),
+                offset=len(_MAGIC),
+                hint="use a newer Everlog",
+            )
+
+    def _cut(self, length: int) -> None:
+        """Take back what was written; if even that fails, nothing may be written after it."""
+        self._end = -1
+        try:
+            os.ftruncate(self._file, length)
+            os.fsync(self._file)
+            self._end = length
+        except OSError:
+            pass  # the next append says so
+
+    def _damage(self, offset: int, what: str) -> DamagedLogError:
+        return DamagedLogError(
+            f"byte {offset:,}: {what}",
+            path=str(self.path),
+            offset=offset,
+            hint="the file was changed or the disk is failing; restore it from a copy",
+        )
+
+
+def _begin(path: Path) -> None:
+    """Make an empty log, whole from the first moment: a file that is shorter than a header is always damage."""
+    header = _HEADER.pack(_MAGIC, FORMAT, 0)
+    beside = path.with_suffix(".new")
+    file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    try:
+        _write_all(file, header + _CHECKSUM.pack(zlib.crc32(header)), 0)
+        os.fsync(file)
+    finally:
+        os.close(file)
+    os.replace(beside, path)
+    _sync_folder(path.parent)
+
+
+def _write_all(file: int, data: bytes, offset: int) -> None:
+    view = memoryview(data)
+    while view:
+        written = os.pwrite(file, view, offset)
+        view, offset = view[written:], offset + written
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new name in a folder lasts once the folder is synced too."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,70 @@
+"""What is left in the end of a log's updates?
+
+Of each fact only the last word counts: inserted last, it is explicit; deleted last, it is not. So records are collected
+as they come, and each relation is settled once, with arrays. Prefixes and arities have their last value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from everlog.dictionary.dictionary import Ids
+from everlog.rules.syntax import Program
+from everlog.store.encoding import EncodedFacts
+from everlog.store.records import Record
+
+
+class Replay:
+    """Updates read so far, and what they come to."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.relations: dict[str, int] = {}
+        self._prefixes: dict[str, str] = {}
+        self._rules: dict[str, str] = {}  # texts by name, in the order in which they came
+        self._facts: dict[tuple[str, int], list[tuple[EncodedFacts, bool]]] = {}  # by relation and arity; inserted?
+
+    def add(self, record: Record) -> None:
+        """The next update of the log."""
+        self.version = record.version
+        self.relations.update(record.relations)
+        self._prefixes.update(record.prefixes)
+        for name in record.remove_rules:
+            del self._rules[name]
+        self._rules.update(record.add_rules)
+        for inserted, group in ((False, record.delete), (True, record.insert)):
+            for facts in group:
+                self._facts.setdefault((facts.relation, facts.arity), []).append((facts, inserted))
+
+    def program(self) -> Program:
+        """The rules in force, and all prefixes."""
+        rules: Program = Program()
+        if self._rules:
+            from everlog.rules.parser import parse_program
+
+            rules = parse_program("\n".join(self._rules.values()), "<log>")
+        return Program(rules=rules.rules, prefixes=self._prefixes)
+
+    def facts(self) -> list[EncodedFacts]:
+        """The explicit facts, relation by relation."""
+        settled = [EncodedFacts(relation, *_settle(parts)) for (relation, _), parts in self._facts.items()]
+        return [facts for facts in settled if facts.rows]
+
+
+def _settle(parts: Sequence[tuple[EncodedFacts, bool]]) -> tuple[list[Ids], int]:
+    """The facts whose last mention is an insertion."""
+    arity = parts[0][0].arity
+    if not arity:
+        return [], int(parts[-1][1])
+    columns = [np.concatenate([facts.columns[column] for facts, _ in parts]) for column in range(arity)]
+    if all(inserted for _, inserted in parts):
+        return columns, len(columns[0])
+    inserted = np.repeat([inserted for _, inserted in parts], [facts.rows for facts, _ in parts])
+    order = np.lexsort(columns)  # stable: mentions of one fact stay in the order of the log
+    ends = np.ones(len(order), bool)  # where a run of equal facts ends
+    ends[:-1] = np.logical_or.reduce([column[order[1:]] != column[order[:-1]] for column in columns])
+    last = np.sort(order[ends])
+    kept = last[inserted[last]]
+    return [column[kept] for column in columns], len(kept)

@@ -1,0 +1,91 @@
+"""How are updates applied as they arrive?
+
+One after the other, each as soon as it is there; the next one is never waited for. A change is yielded for each update,
+when it is complete and, in a durable store, on disk. Where one fails, or the source does, the updates before it are
+applied and have been yielded, the error names its place, and the knowledge base stays at the last good version.
+
+With `marking`, maintenance may look at the next update while it works on this one: `kb._look_ahead` shows it if it has
+come. With `coalesce`, updates that wait are applied at once, as their net effect; an update that changes rules stays
+alone. A batch that fails is applied again one by one, so that the good updates in it are kept and the error is that of
+the bad one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from everlog.errors import EverlogError
+from everlog.maintenance.strategies import check_strategy
+from everlog.store.changes import Change
+from everlog.store.sources import Source, Updates, open_source
+from everlog.store.updates import Update, net_effect, placing_errors
+
+if TYPE_CHECKING:
+    from everlog.store.store import KnowledgeBase
+
+MOST_AT_ONCE = 1000  # updates in one net effect: enough to catch up with, few enough to hear of progress
+
+
+def stream(
+    kb: KnowledgeBase, updates: Updates, *, strategy: str | None = None, marking: bool = False, coalesce: bool = False
+) -> Iterator[Change]:
+    """Apply updates as they arrive; a change for each, or with `coalesce` for each batch."""
+    check_strategy(strategy or kb.strategy)
+    source = open_source(updates, ahead=MOST_AT_ONCE if coalesce else 1)
+    return apply_source(kb, source, strategy=strategy, marking=marking, coalesce=coalesce)
+
+
+def apply_source(
+    kb: KnowledgeBase, source: Source, *, strategy: str | None, marking: bool, coalesce: bool
+) -> Iterator[Change]:
+    """The same for a source that the caller has opened; it is closed at the end."""
+    with closing(source):
+        while (update := source.take()) is not None:
+            batch = [update]
+            if coalesce:
+                batch += _waiting(source, update)
+            yield from _apply(kb, batch, source, strategy, marking)
+
+
+def _waiting(source: Source, first: Update) -> Iterator[Update]:
+    """The updates that have come after the first and can be applied together with it."""
+    if first.changes_rules:
+        return
+    for _ in range(MOST_AT_ONCE - 1):
+        following = source.peek()
+        if following is None or following.changes_rules:
+            return
+        source.take()
+        yield following
+
+
+def _apply(
+    kb: KnowledgeBase, batch: list[Update], source: Source, strategy: str | None, marking: bool
+) -> Iterator[Change]:
+    if len(batch) > 1:
+        try:
+            change = _update(kb, net_effect(batch), source, strategy, marking, covers=len(batch))
+        except (EverlogError, TypeError, ValueError):
+            pass  # one of them is wrong: the loop below finds it
+        else:
+            yield change
+            return
+    for update in batch:
+        with placing_errors(update.place):
+            change = _update(kb, update, source, strategy, marking)
+        yield change
+
+
+def _update(
+    kb: KnowledgeBase, update: Update, source: Source, strategy: str | None, marking: bool, covers: int = 1
+) -> Change:
+    name = str(update.place) if update.place is not None else "<rules>"
+    before = kb._look_ahead
+    if marking:
+        kb._look_ahead = source.peek
+    try:
+        return kb._update(update, name=name, strategy=strategy, covers=covers)
+    finally:
+        kb._look_ahead = before

@@ -1,0 +1,141 @@
+"""Is what is kept what would be derived from scratch?
+
+The law (ARCHITECTURE.md), on a user's own data: the explicit facts go into a fresh engine, everything is derived there,
+and each relation is compared, bags with their weights. The knowledge base itself is only read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from everlog.engines.interface import Engine, Shape
+from everlog.facts.terms import Term, key_of
+from everlog.maintenance.materialise import materialise, shapes
+from everlog.rules.printer import print_term
+from everlog.store.changes import Report
+from everlog.store.engines import make_engine
+from everlog.store.rematerialise import difference, load_remaining
+from everlog.store.rows import Rows
+
+if TYPE_CHECKING:
+    from everlog.store.store import KnowledgeBase
+
+SAMPLES = 5  # facts of each kind that a report shows
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is wrong in one relation."""
+
+    relation: str
+    missing: Rows  # derived from scratch, but not kept
+    extra: Rows  # kept, but not derived from scratch
+    wrong_weights: int = 0  # facts of a bag that are kept with another weight
+
+    def lines(self) -> Iterator[str]:
+        for what, rows in (("missing", self.missing), ("extra", self.extra)):
+            if len(rows):
+                yield f"{self.relation}: {len(rows):,} {what}"
+                yield from (f"    {_shown(self.relation, row)}" for row in islice(rows, SAMPLES))
+                if len(rows) > SAMPLES:
+                    yield f"    … {len(rows) - SAMPLES:,} more"
+        if self.wrong_weights:
+            yield f"{self.relation}: {self.wrong_weights:,} with a wrong weight"
+
+    def as_data(self) -> dict[str, Any]:
+        from everlog.formats.jsonl import json_of_key
+
+        def samples(rows: Rows) -> list[list[Any]]:
+            return [[json_of_key(key_of(term)) for term in row] for row in islice(rows, SAMPLES)]
+
+        return {
+            "relation": self.relation,
+            "missing": len(self.missing),
+            "missing_samples": samples(self.missing),
+            "extra": len(self.extra),
+            "extra_samples": samples(self.extra),
+            "wrong_weights": self.wrong_weights,
+        }
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What comparing with a run from scratch showed; true when nothing differs."""
+
+    version: int
+    relations: int  # compared
+    facts: int  # derived from scratch, explicit ones included
+    differences: tuple[Difference, ...]
+    seconds: float
+
+    def __bool__(self) -> bool:
+        return not self.differences
+
+    def __str__(self) -> str:
+        what = f"{self.facts:,} facts of {self.relations} relations, version {self.version}, {self.seconds:.2f} s"
+        if not self.differences:
+            return f"as derived from scratch: {what}"
+        lines = [line for each in self.differences for line in each.lines()]
+        return "\n".join([f"NOT as derived from scratch: {what}", *lines])
+
+    def as_data(self) -> dict[str, Any]:
+        return {
+            "equal": bool(self),
+            "version": self.version,
+            "relations": self.relations,
+            "facts": self.facts,
+            "differences": [each.as_data() for each in self.differences],
+            "seconds": round(self.seconds, 6),
+        }
+
+
+def verify(kb: KnowledgeBase, engine: str) -> Verification:
+    """Derive everything again in a fresh engine of that name, and compare."""
+    started = time.perf_counter()
+    kept, fresh = kb._engine, make_engine(engine, kb._dictionary)
+    for name, arity in kb._arities.items():
+        fresh.declare(Shape(name, arity))
+    load_remaining(kept, fresh, kb._arities, {}, Report())
+    materialise(fresh, kb._components, kb.limits.watch())
+    differences = [
+        Difference(
+            name,
+            missing=kb._named(arity, difference(fresh, kept, name)),
+            extra=kb._named(arity, difference(kept, fresh, name)),
+        )
+        for name, arity in kb._arities.items()
+    ]
+    for shape in shapes(kb._components):
+        if shape.bag:
+            differences.append(_bag_difference(kb, shape, fresh))
+    return Verification(
+        kb.version,
+        len(kb._arities),
+        sum(fresh.count(name) for name in kb._arities),
+        tuple(each for each in differences if len(each.missing) or len(each.extra) or each.wrong_weights),
+        time.perf_counter() - started,
+    )
+
+
+def _bag_difference(kb: KnowledgeBase, shape: Shape, fresh: Engine) -> Difference:
+    kept, right = _weights(kb._engine, shape.name), _weights(fresh, shape.name)
+    return Difference(
+        shape.name,
+        missing=kb._named(shape.arity, difference(fresh, kb._engine, shape.name)),
+        extra=kb._named(shape.arity, difference(kb._engine, fresh, shape.name)),
+        wrong_weights=sum(weight != right[fact] for fact, weight in kept.items() if fact in right),
+    )
+
+
+def _weights(engine: Engine, relation: str) -> dict[tuple[int, ...], int]:
+    facts = engine.collect(relation)
+    rows = zip(*(column.tolist() for column in facts.columns), strict=True) if facts.columns else [()] * facts.rows
+    return dict(zip(rows, engine.weights(relation), strict=True))
+
+
+def _shown(relation: str, row: tuple[Term, ...]) -> str:
+    return f"{relation}({', '.join(print_term(term) for term in row)})"

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.subjects import STRATEGIES
+
+from everlog.maintenance.strategies import NAMES as STRATEGIES
 
 ENGINES = ("reference", "columnar")
 

@@ -19,7 +19,6 @@ from everlog.rules.parser import parse_program
 from everlog.rules.syntax import Aggregate, Atom, Negation, Program, Rule
 
 Rows = Mapping[str, Sequence[tuple[Term, ...]]]
-STRATEGIES = ("counting", "bf", "bf-counting", "ranked", "dred", "rematerialise", "choose")
 
 
 @dataclass(frozen=True)

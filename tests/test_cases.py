@@ -1,4 +1,4 @@
-"""Does every engine do what the stories in `cases/` and `foreign/` say?
+"""Does every engine, with every strategy, do what the stories in `cases/` and `foreign/` say?
 
 A case is a text of sections. A section starts at the left edge with its word and goes on over indented lines; lines
 that start with `#` are comments.
@@ -210,6 +210,12 @@ def name_of(path: Path) -> str:
 @pytest.mark.parametrize("path", CASES, ids=name_of)
 def test_case(path: Path, engine: str) -> None:
     play(read(path), EngineSubject(engine))
+
+
+@pytest.mark.parametrize("path", CASES, ids=name_of)
+def test_case_with_each_strategy(path: Path, engine: str, strategies: list[str]) -> None:
+    for strategy in strategies:
+        play(read(path), EngineSubject(engine, strategy=strategy))
 
 
 @pytest.mark.parametrize("path", CASES, ids=name_of)

@@ -6,7 +6,6 @@ ranks, indexes) the next one must be able to build on. A failure prints a script
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 
@@ -16,9 +15,10 @@ from hypothesis import strategies as st
 from tests.oracle import State
 from tests.reproductions import differences, script
 from tests.strategies import Story, graph_stories, rule_stories, stream_stories
-from tests.subjects import STRATEGIES, EngineSubject, OracleSubject, Update
+from tests.subjects import EngineSubject, OracleSubject, Update
 
 import everlog
+from everlog.maintenance.strategies import NAMES as STRATEGIES
 
 # Each example is several updates by several strategies, so quick is few; nightly is 5,000 streams on each engine.
 QUICK = settings().max_examples < 100
@@ -26,12 +26,6 @@ EXAMPLES = {"any": 12, "graph": 25, "rules": 8} if QUICK else {"any": 1500, "gra
 ORDERS = st.permutations(STRATEGIES)
 
 Step = tuple[Update, State, State, State]  # what comes in; then, by the oracle, state, gains and losses
-
-needs_strategies = pytest.mark.skipif(
-    "strategy" not in inspect.signature(everlog.KnowledgeBase.update).parameters,
-    reason="updates take no strategy yet",
-)
-needs_streams = pytest.mark.skipif(not hasattr(everlog.KnowledgeBase, "stream"), reason="there are no streams yet")
 
 
 def expected(story: Story) -> list[Step]:
@@ -82,7 +76,6 @@ def ways(strategies: Sequence[str], order: Sequence[str]) -> Iterator[Sequence[s
     yield [strategy for strategy in order if strategy in strategies]
 
 
-@needs_strategies
 @settings(max_examples=EXAMPLES["any"])
 @given(story=stream_stories(), order=ORDERS)
 def test_oracle_streams(engine: str, strategies: list[str], story: Story, order: list[str]) -> None:
@@ -91,7 +84,6 @@ def test_oracle_streams(engine: str, strategies: list[str], story: Story, order:
         follow(engine, steps, way)
 
 
-@needs_strategies
 @settings(max_examples=EXAMPLES["graph"])
 @given(story=graph_stories(), order=ORDERS)
 def test_oracle_streams_over_graphs(engine: str, strategies: list[str], story: Story, order: list[str]) -> None:
@@ -100,7 +92,6 @@ def test_oracle_streams_over_graphs(engine: str, strategies: list[str], story: S
         follow(engine, steps, way)
 
 
-@needs_strategies
 @settings(max_examples=EXAMPLES["rules"])
 @given(story=rule_stories())
 def test_oracle_streams_with_rules(engine: str, strategies: list[str], story: Story) -> None:
@@ -109,7 +100,6 @@ def test_oracle_streams_with_rules(engine: str, strategies: list[str], story: St
         follow(engine, steps, [strategy])
 
 
-@needs_streams
 @pytest.mark.parametrize("strategy", ["bf", "dred", "choose"])
 @pytest.mark.parametrize("marking", [False, True])
 @settings(max_examples=EXAMPLES["graph"] // 2)
@@ -130,7 +120,6 @@ def test_oracle_stream_equals_one_by_one(engine: str, strategy: str, marking: bo
         check(subject, subject.note(step[0], change), step, f"{repeat}\n# as a stream, marking={marking}")
 
 
-@needs_streams
 @settings(max_examples=EXAMPLES["graph"] // 2)
 @given(story=graph_stories())
 def test_oracle_coalesced_stream(engine: str, story: Story) -> None:

@@ -11,9 +11,15 @@ from typing import Annotated
 
 import typer
 
+from everlog.cli.apply import apply
+from everlog.cli.facts import facts
+from everlog.cli.load import load
 from everlog.cli.pipeline import pipeline
 from everlog.cli.plan import plan
+from everlog.cli.query import query
+from everlog.cli.rules import rules
 from everlog.cli.run import run
+from everlog.cli.verify import verify
 
 app = typer.Typer(
     name="everlog",
@@ -44,6 +50,12 @@ def everlog(
 
 app.command()(run)
 app.command()(plan)
+app.command()(load)
+app.command()(apply)
+app.command()(facts)
+app.command()(query)
+app.command()(verify)
+app.add_typer(rules)
 app.add_typer(pipeline)
 
 

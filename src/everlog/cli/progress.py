@@ -16,12 +16,13 @@ EVERY = 0.1  # seconds between two changes of the spinner's text; more often onl
 class Progress:
     """Says on stderr what a command is doing; stdout stays clean for results."""
 
-    def __init__(self, *, verbose: bool, quiet: bool = False) -> None:
+    def __init__(self, *, verbose: bool, quiet: bool = False, lines_every: float = 0.0) -> None:
         self._lines = verbose
+        self._lines_every = lines_every  # seconds
         self._spins = not quiet and not verbose and sys.stderr.isatty()
         self._status: Status | None = None
         self._started = time.monotonic()
-        self._changed = 0.0
+        self._changed = self._started
 
     def __enter__(self) -> Progress:
         return self
@@ -41,7 +42,8 @@ class Progress:
     def __call__(self, what: str) -> None:
         """The work has come to this."""
         now = time.monotonic()
-        if self._lines:
+        if self._lines and now - self._changed >= self._lines_every:
+            self._changed = now
             print(f"{now - self._started:8.2f} s  {what}", file=sys.stderr, flush=True)
         elif self._spins and now - self._changed >= EVERY:
             self._changed = now

@@ -18,10 +18,6 @@ from everlog.cli.progress import Progress
 from everlog.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from everlog.engines.interface import PhaseReport
-    from everlog.facts.blocks import FactBlock
     from everlog.limits import Limits
     from everlog.rules.syntax import Program
     from everlog.store.store import KnowledgeBase
@@ -80,18 +76,16 @@ def run(
     with outcome(as_json=as_json), Progress(verbose=verbose, quiet=as_json) as progress:
         limits = _limits(limit_rounds, limit_facts, limit_seconds, limit_memory)
         progress(f"reading {program}")
+        from everlog.cli.knowledge_bases import materialised
         from everlog.store import program_files
 
         read = program_files.read_program(program)
-        sources = [
-            *program_files.imports(read, Path() if program == "-" else Path(program).parent),
-            *(program_files.named_source(each, header=header) for each in files or []),
-            *(program_files.assigned_source(each, header=header) for each in data or []),
-        ]
         if output is not None:
             program_files.prepare_folder(output)
         started = time.perf_counter()
-        kb = _materialise(read, program_files.read_sources(sources, progress), engine.value, limits, progress)
+        kb = materialised(
+            program, read, files or [], progress, data=data or [], header=header, engine=engine.value, limits=limits
+        )
         seconds = time.perf_counter() - started
         wanted = program_files.targets(read, output, format.value if format else None)
         if output is None and (count or query):
@@ -99,20 +93,6 @@ def run(
         written = program_files.write_targets(kb, wanted, progress)
         progress.close()
         _show(kb, read, written, counted=count, queries=query or [], as_json=as_json, seconds=seconds)
-
-
-def _materialise(
-    program: Program, blocks: Iterator[FactBlock], engine: str, limits: Limits, progress: Progress
-) -> KnowledgeBase:
-    from everlog.store.store import KnowledgeBase
-
-    def report(done: int, components: int, phase: PhaseReport) -> None:
-        progress(f"component {done} of {components}: {phase.name}, {sum(phase.gained.values()):,} facts")
-
-    kb = KnowledgeBase(engine=engine, limits=limits)
-    kb.on_progress = report
-    kb.update(insert=blocks, add_rules=program)
-    return kb
 
 
 def _show(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from everlog.facts.terms import IRI, BlankNode, Literal, Term, key_of, lexical_and_datatype
 
 if TYPE_CHECKING:
+    from everlog.store.rows import Rows
     from everlog.store.store import KnowledgeBase
 
 FIRST = 5  # facts of each relation that a summary shows
@@ -19,15 +20,8 @@ def as_data(
     kb: KnowledgeBase, defined: Sequence[str], queries: Sequence[str], written: Sequence[str], seconds: float
 ) -> dict[str, Any]:
     """What `--json` prints: every relation with its counts, the answers, the files."""
-    from everlog.formats.jsonl import json_of_key
-
     order = {name: index for index, name in enumerate(defined)}
     relations = sorted(kb.relations(), key=lambda relation: (order.get(relation.name, len(order)), relation.name))
-    answers = []
-    for text in queries:
-        rows = kb.query(text)
-        data = [[json_of_key(key_of(term)) for term in row] for row in rows.sorted()]
-        answers.append({"query": text, "variables": list(rows.names), "rows": data})
     return {
         "relations": [
             {
@@ -39,10 +33,26 @@ def as_data(
             }
             for relation in relations
         ],
-        "queries": answers,
+        "queries": answers_as_data(kb, queries),
         "written": list(written),
         "seconds": round(seconds, 6),
     }
+
+
+def answers_as_data(kb: KnowledgeBase, queries: Sequence[str]) -> list[dict[str, Any]]:
+    """The answers to each query for programs."""
+    answers = []
+    for text in queries:
+        rows = kb.query(text)
+        answers.append({"query": text, "variables": list(rows.names), "rows": rows_as_data(rows.sorted())})
+    return answers
+
+
+def rows_as_data(rows: Iterable[Sequence[Term]]) -> list[list[Any]]:
+    """Rows of terms as JSON says them (formats/jsonl.py)."""
+    from everlog.formats.jsonl import json_of_key
+
+    return [[json_of_key(key_of(term)) for term in row] for row in rows]
 
 
 def print_answers(kb: KnowledgeBase, text: str, *, prefixes: Mapping[str, str], titled: bool) -> None:
@@ -52,8 +62,14 @@ def print_answers(kb: KnowledgeBase, text: str, *, prefixes: Mapping[str, str], 
         print(f"# {text}")
     if not rows.names:
         print("true" if len(rows) else "false")
-    elif sys.stdout.isatty():
-        table = _table(*(f"?{name}" for name in rows.names))
+    else:
+        print_rows(rows, [f"?{name}" for name in rows.names], prefixes=prefixes)
+
+
+def print_rows(rows: Rows, titles: Sequence[str], *, prefixes: Mapping[str, str]) -> None:
+    """A table on a terminal; elsewhere a line per row, its terms separated by tabs."""
+    if sys.stdout.isatty():
+        table = _table(*titles)
         for row in rows.sorted():
             table.add_row(*(shown(term, prefixes) for term in row))
         _print(table)

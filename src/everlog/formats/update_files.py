@@ -11,7 +11,7 @@ Updates are read one at a time, so that a file may be as long as it likes, or st
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -39,11 +39,11 @@ class WrittenUpdate:
 def read_update_file(path: Path, stream: BinaryIO | None = None) -> Iterator[WrittenUpdate]:
     """The updates of a file; of `stream`, if one is given, with the name telling the format."""
     format = _format_of(path) if stream is None or path.suffix else "jsonl"
-    return _read(format, path, stream if stream is not None else open_bytes(path))
+    return _read(format, path, open_bytes(path) if stream is None else nullcontext(stream))
 
 
-def _read(format: str, path: Path, stream: BinaryIO) -> Iterator[WrittenUpdate]:
-    with closing(stream):
+def _read(format: str, path: Path, opened: AbstractContextManager[BinaryIO]) -> Iterator[WrittenUpdate]:
+    with opened as stream:
         if format == "jsonl":
             from everlog.formats.update_lines import read_update_lines
 

@@ -58,7 +58,7 @@ def write_facts(
 
                 write_parquet(stream, columns, header, name)
                 return
-            lines = _lines(name, relation, columns, count, header)
+            lines = text_lines(name, relation, columns, count, header)
             while batch := "".join(islice(lines, _LINES_AT_ONCE)):
                 stream.write(batch.encode())
     except UnicodeEncodeError as error:
@@ -69,9 +69,10 @@ def write_facts(
         raise
 
 
-def _lines(
-    format: str, relation: str, columns: Sequence[Sequence[str]], count: int, header: Sequence[str] | None
+def text_lines(
+    format: str, relation: str, columns: Sequence[Sequence[str]], count: int, header: Sequence[str] | None = None
 ) -> Iterator[str]:
+    """The lines of a file in one of the formats that are text."""
     if format == "jsonl":
         from everlog.formats.jsonl import jsonl_lines
 

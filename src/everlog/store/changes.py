@@ -35,6 +35,10 @@ class Report:
     def rounds(self) -> int:
         return sum(phase.rounds for phase in self.phases)
 
+    def strategies(self) -> list[str]:
+        """By which strategies what was touched was kept true."""
+        return [self.strategy]
+
     def as_data(self) -> dict[str, Any]:
         return {
             "strategy": self.strategy,

@@ -3,14 +3,15 @@
 A source hands out updates in order. `take` waits for the next one; `peek` never waits: it shows the next update if it
 has come, without taking it. What a source raises is passed on in its place, after the updates before it.
 
-- A sequence holds all of its updates.
+- A sequence or a file on disk has its next update ready.
 - A queue is asked directly; the item `None` ends it.
-- Any other iterator may make its caller wait, so a thread reads it ahead: as many updates as there is room for, and the
-  next only when one is taken.
+- Any other iterator, a pipe too, may make its caller wait, so a thread reads it ahead: as many updates as there is room
+  for, and the next only when one is taken.
 """
 
 from __future__ import annotations
 
+import operator
 import queue
 import threading
 from abc import ABC, abstractmethod
@@ -73,6 +74,8 @@ class Source(ABC):
             item = self._fetch(wait=wait)
         except queue.Empty:
             return
+        except Exception as error:
+            item = _Failure(error)  # raised when it is taken, not when it is looked at
         self._number += 1
         if item is None:
             self._ended = True
@@ -81,20 +84,21 @@ class Source(ABC):
         else:
             try:
                 self._next = update_of(item, Place("<stream>", self._number))
-            except Exception as error:  # it is this update's turn to fail when it is taken, not when it is looked at
+            except Exception as error:
                 self._next = _Failure(error)
 
 
 def open_source(updates: Updates, *, ahead: int) -> Source:
     """A source of updates given in whatever form; an iterator is read at most `ahead` updates ahead."""
     if isinstance(updates, str | Path):
-        return ThreadSource(read_updates(updates), ahead)
+        reader = read_updates(updates)
+        return ThreadSource(reader, ahead) if Path(updates).is_fifo() else ReadySource(reader)
     if isinstance(updates, queue.Queue | queue.SimpleQueue):
         return QueueSource(updates)
     if isinstance(updates, Update | Mapping):
         raise UsageError("a stream takes many updates", hint="call update(…), or put the update into a list")
     if isinstance(updates, Sequence):
-        return SequenceSource(updates)
+        return ReadySource(updates)
     if isinstance(updates, Iterable):
         return ThreadSource(iter(updates), ahead)
     raise UsageError(
@@ -102,19 +106,18 @@ def open_source(updates: Updates, *, ahead: int) -> Source:
     )
 
 
-class SequenceSource(Source):
-    """Updates that are all there."""
+class ReadySource(Source):
+    """Updates that nobody has to wait for."""
 
-    def __init__(self, updates: Sequence[Any]) -> None:
+    def __init__(self, updates: Iterable[Any]) -> None:
         super().__init__()
         self._items = iter(updates)
-        self._size = len(updates)
 
     def _fetch(self, *, wait: bool) -> Any:
         return next(self._items, None)
 
     def waiting(self) -> int:
-        return self._size - self._number + (self._next is not None)
+        return operator.length_hint(self._items) + (self._next is not None)
 
 
 class QueueSource(Source):

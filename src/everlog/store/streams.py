@@ -33,8 +33,13 @@ def stream(
 ) -> Iterator[Change]:
     """Apply updates as they arrive; a change for each, or with `coalesce` for each batch."""
     check_strategy(strategy or kb.strategy)
-    source = open_source(updates, ahead=MOST_AT_ONCE if coalesce else 1)
+    source = open_source(updates, ahead=read_ahead(coalesce))
     return apply_source(kb, source, strategy=strategy, marking=marking, coalesce=coalesce)
+
+
+def read_ahead(coalesce: bool) -> int:
+    """How many updates a source reads ahead: one to look at, or all that can be applied at once."""
+    return MOST_AT_ONCE if coalesce else 1
 
 
 def apply_source(

@@ -1,0 +1,77 @@
+"""How does a command come by the knowledge base it works on?
+
+Either it is kept in a folder (KB), or it is made here and now from a program and files.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from everlog.cli.progress import Progress
+from everlog.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from everlog.engines.interface import PhaseReport
+    from everlog.limits import Limits
+    from everlog.rules.syntax import Program
+    from everlog.store.store import KnowledgeBase
+
+KbArgument = Annotated[Path, typer.Argument(help="The folder of a knowledge base.", metavar="KB")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
+
+
+def open_kb(path: Path, *, make: bool = False) -> KnowledgeBase:
+    """The knowledge base in a folder; where there is none it is made, or an error."""
+    from everlog.store.durable import is_folder
+    from everlog.store.opening import open
+
+    if not make and not is_folder(path):
+        what = "there is no knowledge base in this folder" if path.is_dir() else "there is no such knowledge base"
+        raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
+    return open(path)
+
+
+def materialised(
+    name: str,
+    program: Program,
+    files: Sequence[str],
+    progress: Progress,
+    *,
+    data: Sequence[str] = (),
+    header: bool = False,
+    engine: str = "columnar",
+    limits: Limits | None = None,
+) -> KnowledgeBase:
+    """A knowledge base in memory: the program of that name, the files it imports, and those that a command names."""
+    from everlog.store import program_files
+    from everlog.store.store import KnowledgeBase
+
+    sources = [
+        *program_files.imports(program, Path() if name == "-" else Path(name).parent),
+        *(program_files.named_source(each, header=header) for each in files),
+        *(program_files.assigned_source(each, header=header) for each in data),
+    ]
+    kb = KnowledgeBase(engine=engine, limits=limits)
+    kb.on_progress = component_progress(progress)
+    kb.update(insert=program_files.read_sources(sources, progress), add_rules=program)
+    kb.on_progress = None
+    return kb
+
+
+def component_progress(progress: Progress) -> Callable[[int, int, PhaseReport], None]:
+    """What `kb.on_progress` tells, for people."""
+
+    def says(done: int, components: int, phase: PhaseReport) -> None:
+        progress(f"component {done} of {components}: {phase.name}, {sum(phase.gained.values()):,} facts")
+
+    return says
+
+
+def progress_unless(quiet: bool, *, lines_every: float) -> Progress:
+    """A spinner on a terminal; elsewhere a line now and then."""
+    return Progress(verbose=not quiet and not sys.stderr.isatty(), quiet=quiet, lines_every=lines_every)

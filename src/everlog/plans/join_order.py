@@ -19,6 +19,7 @@ from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, express
 _MOST_ATOMS = 9  # 2**9 sets of atoms are planned in a few milliseconds
 _LOOK_COST = 0.3  # looking at a key that matches nothing, against handing on a binding
 _COMPARISON_KEEPS = 0.5  # the share of bindings that a FILTER is taken to let through
+_SMALL_PRODUCT = 1_000  # bindings: up to here two atoms may be paired without a variable in common
 
 
 class Statistics(Protocol):
@@ -108,22 +109,35 @@ class _Search:
         for _ in range(len(self._rule.atoms) - len(start)):
             longer: dict[frozenset[int], _Prefix] = {}
             for chosen, prefix in prefixes.items():
-                for position in range(len(self._rule.atoms)):
-                    if position not in chosen:
-                        extended = self._extend(chosen, prefix, position)
-                        key = chosen | {position}
-                        if key not in longer or extended < longer[key]:
-                            longer[key] = extended
+                for position, extended in self._extensions(chosen, prefix):
+                    key = chosen | {position}
+                    if key not in longer or extended < longer[key]:
+                        longer[key] = extended
             prefixes = longer
         return next(iter(prefixes.values())).order
 
     def greedy(self, start: tuple[int, ...]) -> tuple[int, ...]:
         prefix = _Prefix(0.0, 1.0, start)
         while len(prefix.order) < len(self._rule.atoms):
-            chosen = frozenset(prefix.order)
-            rest = (position for position in range(len(self._rule.atoms)) if position not in chosen)
-            prefix = min(self._extend(chosen, prefix, position) for position in rest)
+            prefix = min(extended for _, extended in self._extensions(frozenset(prefix.order), prefix))
         return prefix.order
+
+    def _extensions(self, chosen: frozenset[int], prefix: _Prefix) -> list[tuple[int, _Prefix]]:
+        """The orders with one atom more. Large products only where every other atom would make one too.
+
+        A product is as large as it looks, while a join is often smaller than estimates from sizes alone say: comparing
+        the two would choose the product.
+        """
+        found = [(n, self._extend(chosen, prefix, n)) for n in range(len(self._rule.atoms)) if n not in chosen]
+        before = self._bound_by(chosen)
+        sane = [
+            (position, extended)
+            for position, extended in found
+            if not chosen
+            or extended.bindings <= _SMALL_PRODUCT
+            or any(variable.name in before for variable in self._rule.atoms[position].variables())
+        ]
+        return sane or found
 
     def _extend(self, chosen: frozenset[int], prefix: _Prefix, position: int) -> _Prefix:
         atom = self._rule.atoms[position]

@@ -1,7 +1,7 @@
 """Do imports point one way only?
 
     facts <- formats, dictionary, expressions, rules      rules <- plans <- engines
-    plans, engines.interface <- maintenance <- store <- cli
+    plans, engines.interface <- maintenance <- store <- pipeline <- benches <- cli
 
 `errors` and `limits` may be used by everyone. `maintenance` knows no array library and no engine but the interface;
 only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
@@ -35,7 +35,19 @@ ALLOWED: dict[str, set[str]] = {
     "maintenance": {"plans", "rules", "expressions", "facts", "engines.interface"},
     "store": {"maintenance", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
     "pipeline": {"store", "maintenance", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
-    "cli": {"pipeline", "store", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
+    "benches": {"pipeline", "store", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
+    "cli": {
+        "benches",
+        "pipeline",
+        "store",
+        "engines",
+        "plans",
+        "rules",
+        "expressions",
+        "facts",
+        "dictionary",
+        "formats",
+    },
 }
 
 # `errors` shows diagnostics to type checkers only; nothing below may do the same without being named here.

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from everlog.cli.apply import apply
+from everlog.cli.bench import bench
 from everlog.cli.facts import facts
 from everlog.cli.load import load
 from everlog.cli.pipeline import pipeline
@@ -57,6 +58,7 @@ app.command()(query)
 app.command()(verify)
 app.add_typer(rules)
 app.add_typer(pipeline)
+app.add_typer(bench)
 
 
 def main() -> None:

@@ -1,0 +1,149 @@
+"""How many rows a second go through each stage of the pipeline, and how much memory does it take?
+
+For each kind of data and each size: seeded N-Triples are written, then `everlog pipeline run` brings them to tables and
+outputs in a process of its own, as a user would run it. Stages time themselves, so the session's start is not in the
+figures; the cold Java is, and shows in the small sizes.
+
+Results go into one folder: `pipeline.json` with every figure, `pipeline.md` and `pipeline.png` made from it. Runs that
+are in it already, of another kind or size, are kept, so that the long ones can be measured one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from everlog.benches import graph_data, university_data
+from everlog.benches.machine import machine
+from everlog.benches.ntriples_data import write_lines
+from everlog.benches.process_memory import PeakMemory
+from everlog.errors import EngineError
+
+Record = dict[str, Any]
+Says = Callable[[str], None]
+
+MILLION = 1_000_000
+RESULTS = "pipeline.json"
+PACKAGES = ("everlog", "pyspark", "pyarrow", "deltalake")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """Data that can have any size, and what the pipeline does with it."""
+
+    lines: Callable[[int, int], Iterator[pa.Array]]  # how many triples, and a seed
+    rules: str
+    outputs: Mapping[str, str]  # relations and where they go
+
+
+WORKLOADS = {
+    "graph": Workload(graph_data.graph_lines, graph_data.RULES, graph_data.OUTPUTS),
+    "lubm": Workload(university_data.university_lines, university_data.RULES, university_data.OUTPUTS),
+}
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a run is made with; runs made with other conditions are not shown beside it."""
+
+    seed: int
+    master: str  # as Spark takes it: local[2]
+    memory: str  # of Java, as Spark takes it: 4g
+
+
+def bench_pipeline(
+    names: Sequence[str], sizes: Sequence[int], folder: Path, conditions: Conditions, says: Says
+) -> Record:
+    """Measure the pipeline and write the results; returns everything that `pipeline.json` then holds.
+
+    Args:
+        names: which workloads.
+        sizes: how many triples, one run for each.
+        folder: where results go; data and tables are in it too while a run lasts.
+    """
+    from everlog.benches.pipeline_report import write_report
+
+    results: Record = {
+        "machine": machine(),
+        "versions": {package: version(package) for package in PACKAGES},
+        "conditions": asdict(conditions),
+    }
+    runs = _kept(folder / RESULTS, results)
+    for name in names:
+        for size in sizes:
+            runs[name, size] = run = _measure(name, size, folder, conditions)
+            says(_told(run))
+            results["runs"] = [runs[key] for key in sorted(runs)]
+            write_report(results, folder)  # after each run: what was measured stays, whatever happens to the next
+    return results
+
+
+def _kept(path: Path, results: Record) -> dict[tuple[str, int], Record]:
+    """The runs that a folder holds, where they were made on this machine under the same conditions."""
+    if not path.is_file():
+        return {}
+    old = json.loads(path.read_text(encoding="utf-8"))
+    if any(old.get(what) != results[what] for what in results):
+        return {}
+    return {(run["data"], run["triples"]): run for run in old["runs"]}
+
+
+def _measure(name: str, triples: int, folder: Path, conditions: Conditions) -> Record:
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".pipeline-", dir=folder) as work:
+        started = time.perf_counter()
+        size = _prepare(WORKLOADS[name], triples, Path(work), conditions)
+        generated = time.perf_counter() - started
+        command = [sys.executable, "-m", "everlog.cli.main", "pipeline", "run", "pipeline.toml", "--json"]
+        started = time.perf_counter()
+        with subprocess.Popen(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with PeakMemory(process.pid) as peak:
+                out, errors = process.communicate()
+        seconds = time.perf_counter() - started
+    if process.returncode:
+        raise EngineError(
+            f"the pipeline failed on {triples:,} triples of {name}: {(out + errors).strip()[-2000:]}",
+            hint="fewer triples (--sizes), more memory for Java (--memory), or more room for --out",
+        )
+    report = json.loads(out)
+    return {
+        "data": name,
+        "triples": triples,
+        "bytes": size,
+        "generate": generated,
+        "stages": {each["name"]: {"rows": each["rows"], "seconds": each["seconds"]} for each in report["stages"]},
+        "facts": {each["name"]: each["facts"] for each in report["relations"]},
+        "terms": report["terms"],
+        "start_up": seconds - report["seconds"],  # Python, Java, the session; and its end
+        "peak": peak.bytes,
+    }
+
+
+def _prepare(workload: Workload, triples: int, work: Path, conditions: Conditions) -> int:
+    """Write data, rules and pipeline.toml into a folder; returns the bytes of the data."""
+    (work / "rules.dl").write_text(workload.rules, encoding="utf-8")
+    outputs = [f'[[output]]\nrelation = "{name}"\npath = "{path}"\n' for name, path in workload.outputs.items()]
+    (work / "pipeline.toml").write_text(
+        'program = "rules.dl"\n[[source]]\npath = "data.nt"\n'
+        + "".join(outputs)
+        + f'[spark]\nmaster = "{conditions.master}"\n"spark.driver.memory" = "{conditions.memory}"\n'
+        # On the disk that is measured, and gone with the folder.
+        + f'"spark.local.dir" = {json.dumps(str(work / "spark"))}\n',
+        encoding="utf-8",
+    )
+    return write_lines(work / "data.nt", workload.lines(triples, conditions.seed), triples)
+
+
+def _told(run: Record) -> str:
+    stages = ", ".join(f"{name} {stage['seconds']:.1f} s" for name, stage in run["stages"].items())
+    return f"{run['data']}, {run['triples']:,} triples: {stages}; {(run['peak'] or 0) / (1 << 30):.1f} GiB"

@@ -3,11 +3,12 @@
 Most files are written by machines, every line ``<s> <p> o .`` with single spaces. Such lines are split by Arrow, and
 each *distinct* subject, predicate and object is checked and made a key once. Whatever looks different in any way (a
 tab, an escape in an IRI, an error) is left to pyoxigraph, a chunk of lines at a time: this file never decides that
-something is wrong, so both ways accept the same documents.
+something is wrong, and asks pyoxigraph about what it cannot judge, so both ways accept the same documents.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO
@@ -17,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyoxigraph as ox
 
-from everlog.facts.terms import typed_key
+from everlog.facts.terms import RDF, typed_key
 
 CHUNK_BYTES = 1 << 24
 
 _BLANK = re.compile(r"_:([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?)")
-_LITERAL = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(?:@([a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*)|\^\^(<[^<>]+>))?')
+_TAGGED = (RDF + "langString", RDF + "dirLangString")  # datatypes that say nothing without a language
+_LITERAL = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(?:@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)|\^\^(<[^<>]+>))?')
 
 
 class _LeaveIt(Exception):
@@ -121,8 +123,23 @@ def _object(token: str, blank: Callable[[str], str]) -> str:
     quoted, language, datatype = found.groups()
     text = quoted[1:-1] if "\\" not in quoted else _unescaped(quoted)
     if language:
-        return f"@{language.lower()} {text}"
-    return typed_key(text, _iri(datatype)[1:]) if datatype else '"' + text
+        return f"@{_language(language)} {text}"
+    if datatype is None:
+        return '"' + text
+    iri = _iri(datatype)[1:]
+    if iri in _TAGGED:
+        raise _LeaveIt
+    return typed_key(text, iri)
+
+
+@functools.lru_cache(maxsize=1024)
+def _language(tag: str) -> str:
+    """A language tag in lower case, if it is one: BCP 47 has more rules than an expression should try to say."""
+    try:
+        ox.Literal("", language=tag)
+    except ValueError:
+        raise _LeaveIt from None
+    return tag.lower()
 
 
 def _unescaped(quoted: str) -> str:

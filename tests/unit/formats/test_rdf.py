@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from everlog.dictionary.columns import encode_block, keys_of
 from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import DataError, FormatError
+from everlog.facts.terms import RDF
 from everlog.formats import ntriples
 from everlog.formats.reading import read_facts
 
@@ -116,6 +117,28 @@ def test_lines_are_counted_across_chunks(tmp_path: Path, monkeypatch: pytest.Mon
     lines[40] = "oops\n"
     with pytest.raises(FormatError, match="d.nt:41: "):
         facts(written(tmp_path, "d.nt", "".join(lines)))
+
+
+@pytest.mark.parametrize(
+    ("tail", "right"),
+    [
+        *((f"@{tag}", True) for tag in ("en", "EN-gb", "de-1996", "x-f", "i-klingon", "en-a-bb", "zh-min-nan")),
+        *((f"@{tag}", False) for tag in ("e", "e-GB", "en-G", "en-a", "en-x", "i-foo", "abcdefghi", "de-DE-DE")),
+        (f"^^<{RDF}HTML>", True),
+        (f"^^<{RDF}langString>", False),
+        (f"^^<{RDF}dirLangString>", False),
+    ],
+)
+def test_a_line_is_not_judged_by_its_neighbours(tmp_path: Path, tail: str, right: bool) -> None:
+    """A tab in the next line sends both of them to the parser; alone, a plain line is read the fast way."""
+    line = f'<x:a> <x:p> "a"{tail} .\n'
+    for name, text in (("alone.nt", line), ("beside.nt", f"{line}<x:a>\t<x:p> <x:b> .\n")):
+        path = written(tmp_path, name, text)
+        if right:
+            assert facts(path)[0][3][1:].endswith(" a")
+        else:
+            with pytest.raises(FormatError, match=f"{name}:1: "):
+                facts(path)
 
 
 def test_what_everlog_does_not_know(tmp_path: Path) -> None:

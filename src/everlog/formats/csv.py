@@ -34,7 +34,7 @@ def read_csv(
     path: Path, relation: str, *, delimiter: str = ",", types: Sequence[str] | None = None, header: bool = False
 ) -> Iterator[FactBlock]:
     """The rows of a file as facts of one relation."""
-    first = next(_records(path, delimiter), None)
+    first = next(csv_records(path, delimiter), None)
     if first is None:
         return
     width = len(first[1])
@@ -99,7 +99,7 @@ def _explain(path: Path, delimiter: str, width: int, error: Exception) -> Everlo
             f"a row is longer than {BLOCK_BYTES >> 20} MB", path=str(path), hint="is a quote left open somewhere?"
         )
     try:
-        for line, fields in _records(path, delimiter):
+        for line, fields in csv_records(path, delimiter):
             if len(fields) != width:
                 if delimiter == ",":
                     _check_closed(path)  # an open quote swallows rows, and is the better thing to name
@@ -121,13 +121,13 @@ def _ragged_hint(delimiter: str) -> str:
 
 
 def _wrong_field(path: Path, delimiter: str, row: int, wrong: WrongField) -> DataError:
-    line, _ = next(itertools.islice(_records(path, delimiter), row, None))
+    line, _ = next(itertools.islice(csv_records(path, delimiter), row, None))
     return DataError(
         f"column {wrong.column}: {wrong.text!r} is not {wrong.expected}", path=str(path), line=line, hint=wrong.hint
     )
 
 
-def _records(path: Path, delimiter: str, end: str | None = None) -> Iterator[tuple[int, list[str]]]:
+def csv_records(path: Path, delimiter: str, end: str | None = None) -> Iterator[tuple[int, list[str]]]:
     """The rows with the line each begins on, read the slow way; `end` is one more line after the last."""
     with open_bytes(path) as stream, _long_fields():
         lines: Iterator[str] = _lines(stream, str(path))
@@ -173,7 +173,7 @@ def _physical_lines(stream: BinaryIO) -> Iterator[bytes]:
 def _check_closed(path: Path) -> None:
     """Raise if the last quote of a CSV file is never closed: then a line put at the end lands in its field."""
     end = "\0end of file"
-    line, fields = collections.deque(_records(path, ",", end), maxlen=1).pop()
+    line, fields = collections.deque(csv_records(path, ",", end), maxlen=1).pop()
     if fields != [end]:
         raise FormatError(
             "a quote is opened in this row and never closed",

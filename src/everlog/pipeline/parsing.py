@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from everlog.errors import DataError, EverlogError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.terms import key_of
-from everlog.formats.csv import _records
+from everlog.formats.csv import csv_records
 from everlog.formats.fields import WrongField, typed_columns
 from everlog.formats.jsonl import read_jsonl
 from everlog.formats.rdf import read_rdf
@@ -151,7 +151,7 @@ def _closed(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """The rows with their lines; an error where the last quote is never closed."""
     end = "\0end of file"  # lands in the last field where that is still open
     before: tuple[int, list[str]] | None = None
-    for record in _records(path, delimiter, end):
+    for record in csv_records(path, delimiter, end):
         if before is not None:
             yield before
         before = record

@@ -57,6 +57,11 @@ def test_facts_without_arguments(spark: SparkSession) -> None:
     assert decode(encoded.facts["done"], encoded.new_terms).count() == 1
 
 
+def test_no_facts_at_all(spark: SparkSession) -> None:
+    nothing = encode({})
+    assert nothing.facts == {} and nothing.new_terms.count() == 0
+
+
 @pytest.mark.parametrize("action", ["write", "count"])
 def test_a_collision_with_the_dictionary_is_an_error(spark: SparkSession, tmp_path: Path, action: str) -> None:
     dictionary = terms(spark, [(id_of_key('"a'), "<http://ex.org/other")])

@@ -15,7 +15,7 @@ import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from everlog.engines.spark.ids import id_column, inline_key_column, is_inline_column
@@ -47,8 +47,7 @@ def encode(facts: Mapping[str, DataFrame], dictionary: DataFrame | None = None) 
     encoded = {relation: _ids(frame) for relation, frame in facts.items()}
     with_terms = [frame for frame in facts.values() if frame.columns]
     if not with_terms:
-        some = dictionary if dictionary is not None else next(iter(facts.values()))
-        return Encoded(encoded, some.sparkSession.createDataFrame([], "id long, key string"))
+        return Encoded(encoded, SparkSession.active().createDataFrame([], "id long, key string"))
     return Encoded(encoded, _new_terms(with_terms, dictionary))
 
 

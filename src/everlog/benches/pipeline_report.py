@@ -32,8 +32,7 @@ def page(results: Record) -> str:
         "# The pipeline, stage by stage",
         "Made by `everlog bench pipeline`; every figure is in [pipeline.json](pipeline.json).",
         f"{described(results['machine'])}; {versions}. Spark on `{conditions['master']}`, {conditions['memory']} for "
-        f"Java, seed {conditions['seed']}. One run each, in a process of its own; the start of the session is "
-        "not in the times, a cold Java is.",
+        f"Java, seed {conditions['seed']}. Each size in a process of its own, {_first(results['runs'])}.",
         "![Seconds and rows a second of each stage](pipeline.png)",
         "## Rows a second",
         "\n".join(_rates(results["runs"])),
@@ -51,6 +50,14 @@ def page(results: Record) -> str:
             "\n".join(growth),
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _first(runs: list[Record]) -> str:
+    """What stands before each measurement."""
+    seconds = [run["first"]["seconds"] for run in runs]
+    triples = runs[0]["first"]["triples"]
+    taken = f"which took {min(seconds):.0f} to {max(seconds):.0f} s and is in no figure below"
+    return f"after the start of the session and a run over {triples:,} triples that warms Java up, {taken}"
 
 
 def _rates(runs: list[Record]) -> Iterator[str]:

@@ -38,7 +38,7 @@ def shows(ended: Ended, code: int, *texts: str) -> None:
 
 def test_load_says_what_came(everlog: Everlog, folder: Path) -> None:
     ended = everlog("load", "kb", "path.dl", "edge.csv")
-    assert ended.out == "path\t+3\nedge\t+2\nversion 1: 2 facts new, 0 were there already\n"
+    assert ended.out == "edge\t+2\npath\t+3\nversion 1: 2 facts new, 0 were there already\n"
     (folder / "more.csv").write_text("x,y\n")
     data = json.loads(everlog("load", "kb", "edge=more.csv", "edge.csv", "--json").out)
     assert (data["version"], data["inserted"], data["already_there"]) == (2, 1, 2)
@@ -116,7 +116,7 @@ def test_apply(everlog: Everlog, kb: str, folder: Path, options: list[str]) -> N
     shows(ended, 0, "without effect: 1 inserts already there, 1 deletes not there")
     changes = [json.loads(line) for line in (folder / "changes.jsonl").read_text().splitlines()]
     assert [change["version"] for change in changes] == [2, 3, 4]
-    assert changes[0]["gained"] == [["path", "a", "d"], ["path", "b", "d"], ["path", "c", "d"], ["edge", "c", "d"]]
+    assert changes[0]["gained"] == [["edge", "c", "d"], ["path", "a", "d"], ["path", "b", "d"], ["path", "c", "d"]]
     assert ["path", "a", "d"] in changes[1]["lost"] and changes[1]["gained"] == []
     assert everlog("query", kb, "back(?x, c)").out == "d\n"
     assert everlog("verify", kb).code == 0

@@ -1,4 +1,4 @@
-"""Do README's examples run, and print what README says?
+"""Do the examples of README and docs/updates.md run, and print what is said there?
 
 A ```python or ```sh block is run; where a ```text block follows, that is its output. ```console blocks are for reading.
 Links to files of this repository must lead somewhere.
@@ -10,23 +10,26 @@ import os
 import re
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+RUN = ["README.md", "docs/updates.md"]
+PAGES = [*RUN, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
 
 def examples(language: str) -> list[tuple[str, str | None]]:
     """Code and expected output of each block in a language."""
-    blocks = re.findall(r"^```(\w+)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
-    return [
-        (code, blocks[index + 1][1] if index + 1 < len(blocks) and blocks[index + 1][0] == "text" else None)
-        for index, (found, code) in enumerate(blocks)
-        if found == language
-    ]
+    found: list[tuple[str, str | None]] = []
+    for page in RUN:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        blocks = [*re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL), ("", "")]
+        for (kind, code), (next_kind, output) in pairwise(blocks):
+            if kind == language:
+                found.append((code, output if next_kind == "text" else None))
+    return found
 
 
 def check(command: list[str], expected: str | None, folder: Path) -> None:
@@ -54,7 +57,7 @@ def test_there_is_something_to_run() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page: str) -> None:
     links = re.findall(r"\]\(([^)#]+)[^)]*\)", (ROOT / page).read_text(encoding="utf-8"))
-    missing = [link for link in links if "://" not in link and not (ROOT / link).exists()]
+    missing = [link for link in links if "://" not in link and not ((ROOT / page).parent / link).exists()]
     assert not missing
 
 

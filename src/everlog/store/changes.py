@@ -81,8 +81,8 @@ class Change:
         return rows.sorted() if rows is not None else []
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """How many facts each changed relation gained and lost."""
-        names = dict.fromkeys((*self._gained, *self._lost))
+        """How many facts each changed relation gained and lost, by name."""
+        names = sorted({*self._gained, *self._lost})
         return {name: (len(self._gained.get(name, ())), len(self._lost.get(name, ()))) for name in names}
 
     def __bool__(self) -> bool:

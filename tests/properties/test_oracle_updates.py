@@ -6,14 +6,16 @@ removes rules too.
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import given, note, settings
 from tests.strategies import Story, fact_stories, rule_stories
 from tests.subjects import EngineSubject, OracleSubject, Update, listing
 
 
-def follow(engine: str, story: Story) -> None:
+def follow(engine: str, story: Story, **options: Any) -> None:
     note(story.text)
-    subject, oracle = EngineSubject(engine), OracleSubject()
+    subject, oracle = EngineSubject(engine, **options), OracleSubject()
     for number, update in enumerate((Update(insert=story.facts, add_rules=story.text), *story.updates)):
         note(f"update {number}: {update}")
         gained, lost = subject.update(update)

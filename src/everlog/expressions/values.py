@@ -31,6 +31,8 @@ _MOMENTS = frozenset({DATE_TIME, DATE, TIME})
 _NEVER_TRUE = NUMERIC_TYPES | {BOOLEAN}  # datatypes whose ill-written literals count as false
 _NEVER_UNKNOWN = frozenset({BLANK, IRI_KIND, LANGUAGE})  # kinds whose values no datatype shares
 
+_OF_ONE_VALUE = frozenset({IRI, BlankNode, str, int, bool})  # different terms of these are different values
+
 
 class ExpressionError(Exception):
     """An expression has no value for these arguments: SPARQL's type error."""
@@ -111,6 +113,17 @@ def equal(left: Term, right: Term) -> bool:
             raise ExpressionError("literals of unknown types are known to be equal only when they are the same")
         return True
     return bool(a == b)
+
+
+def shares_value(term: Term) -> bool:
+    """Could `!=` fail between this and another term, because both have the same value or because nobody knows?
+
+    Not among IRIs, blank nodes, strings, integers and truth values as they are usually written.
+
+    >>> shares_value("a"), shares_value(1), shares_value(1.0), shares_value(Literal("01", XSD + "integer"))
+    (False, False, True, True)
+    """
+    return type(term) not in _OF_ONE_VALUE
 
 
 def compare(left: Term, right: Term) -> int | None:

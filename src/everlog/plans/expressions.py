@@ -19,9 +19,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from everlog.expressions.functions import FUNCTIONS
-from everlog.expressions.values import ExpressionError, effective_boolean, equal
+from everlog.expressions.values import ExpressionError, effective_boolean, equal, shares_value
 from everlog.facts.terms import Term
 from everlog.rules.syntax import Call, Constant, Expression, Variable
+
+SHARES_VALUE = "~shares_value"  # a condition that rewrites put into rules; no user's function has such a name
 
 Row: TypeAlias = Sequence[Term | None]
 Compiled: TypeAlias = Callable[[Row], Term]
@@ -166,6 +168,11 @@ def _coalesce(args: list[Compiled]) -> Compiled:
     return evaluate
 
 
+def _shares_value(args: list[Compiled]) -> Compiled:
+    (only,) = args
+    return lambda values: shares_value(only(values))
+
+
 _FORMS: dict[str, Callable[[list[Compiled]], Compiled]] = {
     "||": _deciding(True),
     "&&": _deciding(False),
@@ -174,4 +181,5 @@ _FORMS: dict[str, Callable[[list[Compiled]], Compiled]] = {
     "not in": _membership(False),
     "if": _if,
     "coalesce": _coalesce,
+    SHARES_VALUE: _shares_value,
 }

@@ -15,6 +15,7 @@ def open(
     engine: str = "columnar",
     limits: Limits | None = None,
     strategy: str = CHOOSE,
+    rewrites: bool = True,
 ) -> KnowledgeBase:
     """Open a knowledge base, in memory or in a folder.
 
@@ -24,8 +25,9 @@ def open(
         engine: "columnar" (fast), "spark" (large) or "reference" (plain sets, for checking).
         limits: Bounds on each update.
         strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
+        rewrites: Evaluate transitive rules linearly; results are the same without, only slower.
     """
-    kb = KnowledgeBase(engine=engine, limits=limits, strategy=strategy)
+    kb = KnowledgeBase(engine=engine, limits=limits, strategy=strategy, rewrites=rewrites)
     if path is not None:
         from everlog.store.durable import open_folder
 

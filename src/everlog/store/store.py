@@ -28,9 +28,11 @@ from everlog.limits import Limits
 from everlog.maintenance.materialise import Progress, evaluation_components, materialise
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
+from everlog.plans.rewrites import Rewriting, rewrite_rules
 from everlog.rules.components import Component
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
+from everlog.store.bases import load_bases
 from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
 from everlog.store.engines import make_dictionary, make_engine
@@ -61,7 +63,14 @@ class RelationInfo:
 class KnowledgeBase:
     """Facts, rules, and what follows from them. Made by `everlog.open`."""
 
-    def __init__(self, *, engine: str = "columnar", limits: Limits | None = None, strategy: str = CHOOSE) -> None:
+    def __init__(
+        self,
+        *,
+        engine: str = "columnar",
+        limits: Limits | None = None,
+        strategy: str = CHOOSE,
+        rewrites: bool = True,
+    ) -> None:
         self.version = 0
         self.limits = limits or Limits()
         self.strategy = check_strategy(strategy)
@@ -71,6 +80,8 @@ class KnowledgeBase:
         self._arities: dict[str, int] = {}
         self._rules: tuple[Rule, ...] = ()
         self._prefixes: dict[str, str] = {}
+        self._rewrites = rewrites
+        self._rewriting = Rewriting()
         self._components = evaluation_components(())
         self.on_progress: Progress | None = None
         self._look_ahead: Callable[[], Update | None] = _nothing_ahead  # polled in every round where marking is on
@@ -296,7 +307,10 @@ class KnowledgeBase:
         report: Report,
         acknowledge: Callable[[Mapping[str, int]], None],
     ) -> Changed:
-        components = evaluation_components(rules) if rules != self._rules else self._components
+        rewriting, components = self._rewriting, self._components
+        if rules != self._rules:
+            rewriting = rewrite_rules(rules, enabled=self._rewrites)
+            components = evaluation_components(rewriting.rules)
         shapes = {shape.name: shape for shape in _user_shapes(rules)}
         for name, arity in self._arities.items():  # a relation that was known stays known, also when it is empty
             shapes.setdefault(name, Shape(name, arity))
@@ -308,20 +322,22 @@ class KnowledgeBase:
         engine, savepoint = self._engine, self._engine.savepoint()
         try:
             if not self._rules and not deleted and not reshaped:
-                changed = self._extend(savepoint, components, shapes, inserted, report)
+                changed = self._extend(savepoint, rewriting, components, shapes, inserted, report)
             else:
-                engine, changed = self._rebuild(components, shapes, inserted, deleted, report)
+                engine, changed = self._rebuild(rewriting, components, shapes, inserted, deleted, report)
             acknowledge(arities)
         except BaseException:
             self._engine.rollback(savepoint)
             raise
         # Nothing can fail from here on: the new state replaces the old one whole.
-        self._engine, self._rules, self._components, self._arities = engine, rules, components, arities
+        self._engine, self._rules, self._arities = engine, rules, arities
+        self._rewriting, self._components = rewriting, components
         return changed
 
     def _extend(
         self,
         savepoint: Any,
+        rewriting: Rewriting,
         components: Components,
         shapes: dict[str, Shape],
         inserted: dict[str, Batch],
@@ -332,12 +348,14 @@ class KnowledgeBase:
         for shape in shapes.values():
             engine.declare(shape)
         load(engine, inserted, report)
+        load_bases(engine, rewriting.closures)
         report.phases = materialise(engine, components, self.limits.watch(), self.on_progress)
         gained = {name: self._named(shape.arity, engine.since(savepoint, name)) for name, shape in shapes.items()}
         return {name: rows for name, rows in gained.items() if len(rows)}, {}
 
     def _rebuild(
         self,
+        rewriting: Rewriting,
         components: Components,
         shapes: dict[str, Shape],
         inserted: dict[str, Batch],
@@ -350,6 +368,7 @@ class KnowledgeBase:
             after.declare(shape)
         load_remaining(before, after, self._arities, deleted, report)
         load(after, inserted, report)
+        load_bases(after, rewriting.closures)
         report.phases = materialise(after, components, self.limits.watch(), self.on_progress)
         gained, lost = {}, {}
         for name in dict.fromkeys((*self._arities, *shapes)):

@@ -1,4 +1,5 @@
-"""Everlog, in process. Option: the engine (`everlog:columnar`, `everlog:reference`)."""
+"""Everlog, in process, with rules as written. Option: the engine (`everlog:columnar`, `everlog:reference`), or
+`everlog:rewrites` for transitive rules evaluated linearly, which is how users get it."""
 
 from __future__ import annotations
 
@@ -24,11 +25,11 @@ WARM_UP = """
 class Everlog:
     version = version("everlog")
 
-    def __init__(self, engine: str) -> None:
-        self.engine = engine
+    def __init__(self, engine: str, *, rewrites: bool) -> None:
+        self.engine, self.rewrites = engine, rewrites
 
     def open(self) -> everlog.KnowledgeBase:
-        return everlog.open(engine=self.engine)
+        return everlog.open(engine=self.engine, rewrites=self.rewrites)
 
     def warm_up(self) -> None:
         """Loads the kernels, as a process does once in its life."""
@@ -80,6 +81,7 @@ def write_triples(table: pa.Table) -> Path:
 def start(option: str) -> Everlog:
     if not hasattr(everlog, "open"):
         raise Unsupported("this everlog has no open()")
-    system = Everlog(option or "columnar")
+    rewrites = option == "rewrites"
+    system = Everlog("columnar" if rewrites else option or "columnar", rewrites=rewrites)
     system.warm_up()
     return system

@@ -46,6 +46,16 @@ def test_plan_names_every_rule(everlog: Everlog, folder: Path) -> None:
     assert all(f"r{number}" in ended.out for number in range(1, 19))
 
 
+def test_plan_shows_rewrites(everlog: Everlog, folder: Path) -> None:
+    (folder / "rs2.dl").write_text(RS2)
+    shown = everlog("plan", "rs2.dl")
+    assert "r2 is evaluated as\n  r3~base(?X, ?Y) :- r3~base(?Y, ?X).\n" in shown.out
+    assert list(json.loads(everlog("plan", "rs2.dl", "--json").out)["rewrites"]) == ["r1", "r2", "r3", "r4", "r5"]
+    as_written = everlog("plan", "rs2.dl", "--no-rewrites")
+    assert as_written.code == 0 and "~base" not in as_written.out
+    assert json.loads(everlog("plan", "rs2.dl", "--no-rewrites", "--json").out)["rewrites"] == {}
+
+
 def test_plan_takes_sizes_from_files(everlog: Everlog, folder: Path) -> None:
     assert everlog("plan", "path.dl", "edge.csv").code == 0
 

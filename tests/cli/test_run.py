@@ -25,6 +25,14 @@ def test_both_engines(everlog: Everlog, folder: Path, name: str) -> None:
     assert everlog("run", "path.dl", "edge.csv", "--count", "--engine", name).out == "path\t3\n"
 
 
+def test_rewrites_change_no_count(everlog: Everlog, folder: Path) -> None:
+    (folder / "near.dl").write_text("edge(X, Y) :- edge(Y, X). edge(X, Z) :- edge(X, Y), edge(Y, Z), X != Z.")
+    rewritten, as_written = (
+        everlog("run", "near.dl", "edge.csv", "--count", *more) for more in ((), ("--no-rewrites",))
+    )
+    assert rewritten.out == as_written.out == "edge\t6\n"
+
+
 def test_output_writes_every_defined_relation(everlog: Everlog, folder: Path) -> None:
     ended = everlog("run", "path.dl", "edge.csv", "-o", "out")
     assert ended.code == 0, ended.err

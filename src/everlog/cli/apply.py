@@ -21,7 +21,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, materialised, open_kb, progress_unless
+from everlog.cli.knowledge_bases import JsonOption, RewritesOption, materialised, open_kb, progress_unless
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.run import EngineName
 from everlog.errors import OutputError, UsageError
@@ -67,6 +67,7 @@ def apply(
         Path | None, typer.Option("--changes", metavar="FILE", help="Write what each update changed, as JSON lines.")
     ] = None,
     engine: Annotated[EngineName, typer.Option("--engine", help="With --program.")] = EngineName.columnar,
+    rewrites: RewritesOption = True,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")] = False,
 ) -> None:
@@ -83,10 +84,10 @@ def apply(
 
             *files, updates = arguments
             read = read_program(program)
-            kb = materialised(program, read, files, progress, header=header, engine=engine.value)
+            kb = materialised(program, read, files, progress, header=header, engine=engine.value, rewrites=rewrites)
             names = [updates]
         else:
-            kb = stack.enter_context(open_kb(Path(arguments[0])))
+            kb = stack.enter_context(open_kb(Path(arguments[0]), rewrites=rewrites))
             names = arguments[1:]
         written = stack.enter_context(_opened(changes)) if changes is not None else None
         summary = Summary(kb.version)

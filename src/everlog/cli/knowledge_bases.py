@@ -24,8 +24,12 @@ if TYPE_CHECKING:
 KbArgument = Annotated[Path, typer.Argument(help="The folder of a knowledge base.", metavar="KB")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
 
+RewritesOption = Annotated[
+    bool, typer.Option("--rewrites/--no-rewrites", help="Evaluate transitive rules linearly: same facts, sooner.")
+]
 
-def open_kb(path: Path, *, make: bool = False) -> KnowledgeBase:
+
+def open_kb(path: Path, *, make: bool = False, rewrites: bool = True) -> KnowledgeBase:
     """The knowledge base in a folder; where there is none it is made, or an error."""
     from everlog.store.durable import is_folder
     from everlog.store.opening import open
@@ -33,7 +37,7 @@ def open_kb(path: Path, *, make: bool = False) -> KnowledgeBase:
     if not make and not is_folder(path):
         what = "there is no knowledge base in this folder" if path.is_dir() else "there is no such knowledge base"
         raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
-    return open(path)
+    return open(path, rewrites=rewrites)
 
 
 def materialised(
@@ -46,6 +50,7 @@ def materialised(
     header: bool = False,
     engine: str = "columnar",
     limits: Limits | None = None,
+    rewrites: bool = True,
 ) -> KnowledgeBase:
     """A knowledge base in memory: the program of that name, the files it imports, and those that a command names."""
     from everlog.store import program_files
@@ -56,7 +61,7 @@ def materialised(
         *(program_files.named_source(each, header=header) for each in files),
         *(program_files.assigned_source(each, header=header) for each in data),
     ]
-    kb = KnowledgeBase(engine=engine, limits=limits)
+    kb = KnowledgeBase(engine=engine, limits=limits, rewrites=rewrites)
     kb.on_progress = component_progress(progress)
     kb.update(insert=program_files.read_sources(sources, progress), add_rules=program)
     kb.on_progress = None

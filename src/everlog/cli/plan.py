@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from everlog.cli.knowledge_bases import RewritesOption
 from everlog.cli.outcomes import outcome, print_json
 from everlog.errors import OutputError, ProgramError
 
@@ -21,6 +22,7 @@ def plan(
     ] = None,
     dot: Annotated[bool, typer.Option("--dot", help="The graph of components in Graphviz's language.")] = False,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw the graph into a file.")] = None,
+    rewrites: RewritesOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="The graph of components and the plan as JSON.")] = False,
 ) -> None:
     """Print components, rules, delta variants and join orders, or draw the graph of components."""
@@ -39,13 +41,14 @@ def plan(
 
             print(to_dot(read), end="")
         elif as_json:
-            from everlog.plans.explain import explain_as_data
+            from everlog.plans.explain import explain_as_data, explain_rewrites
 
-            print_json({**_data(read), "plan": explain_as_data(read, _counts(read, program, files))})
+            components = explain_as_data(read, _counts(read, program, files), rewrites=rewrites)
+            print_json({**_data(read), "rewrites": explain_rewrites(read) if rewrites else {}, "plan": components})
         elif svg is None:
             from everlog.plans.explain import explain_program
 
-            print(explain_program(read, counts=_counts(read, program, files)).rstrip())
+            print(explain_program(read, counts=_counts(read, program, files), rewrites=rewrites).rstrip())
 
 
 def _draw(program: Program, path: Path) -> None:

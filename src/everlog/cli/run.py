@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from everlog.cli.knowledge_bases import RewritesOption
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 from everlog.errors import UsageError
@@ -63,6 +64,7 @@ def run(
         list[str] | None, typer.Option("--query", "-q", metavar="ATOM", help="Print answers: 'path(a, ?y)'.")
     ] = None,
     engine: Annotated[EngineName, typer.Option("--engine", help="What evaluates the rules.")] = EngineName.columnar,
+    rewrites: RewritesOption = True,
     as_json: Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")] = False,
     limit_rounds: Annotated[int | None, typer.Option(help="Stop a recursion after so many rounds.", min=1)] = None,
     limit_facts: Annotated[int | None, typer.Option(help="Stop above so many facts.", min=1)] = None,
@@ -84,7 +86,15 @@ def run(
             program_files.prepare_folder(output)
         started = time.perf_counter()
         kb = materialised(
-            program, read, files or [], progress, data=data or [], header=header, engine=engine.value, limits=limits
+            program,
+            read,
+            files or [],
+            progress,
+            data=data or [],
+            header=header,
+            engine=engine.value,
+            limits=limits,
+            rewrites=rewrites,
         )
         seconds = time.perf_counter() - started
         wanted = program_files.targets(read, output, format.value if format else None)

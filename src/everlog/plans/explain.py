@@ -7,6 +7,7 @@ is read first, through which bound columns, and where comparisons and negations 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from everlog.plans.delta_variants import Variant, delta_variants, full_variant
@@ -14,6 +15,7 @@ from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, flatten
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Label
 from everlog.plans.operators import Compute, Conclude, Read, Refute, Select, Step, Without
+from everlog.plans.rewrites import rewrite_rules
 from everlog.rules.components import Component, hyper_nodes, maintenance_components
 from everlog.rules.dependencies import body_atoms
 from everlog.rules.names import name_rules
@@ -33,15 +35,29 @@ class CountedStatistics:
         return float(size ** (free / max(1, len(atom.args))))
 
 
-def explain_program(program: Program, counts: Mapping[str, int] | None = None) -> str:
+def explain_program(program: Program, counts: Mapping[str, int] | None = None, *, rewrites: bool = True) -> str:
     """Components, rules, delta variants and join orders, as text."""
-    return "\n".join(_lines(program, _statistics(counts)))
+    return "\n".join(_lines(program, _statistics(counts), rewrites))
 
 
-def explain_as_data(program: Program, counts: Mapping[str, int] | None = None) -> list[dict[str, Any]]:
-    """The same for programs: what `everlog plan --json` prints."""
+def explain_rewrites(program: Program) -> dict[str, list[str]]:
+    """The rules that are evaluated in another form, by name: what is evaluated in place of each."""
+    rules = name_rules(program.rules)
+    rewriting = rewrite_rules(rules)
+    return {
+        rule.name or "": [print_rule(replace(new, name=None), program.prefixes) for new in instead]
+        for rule in rules
+        if (instead := rewriting.instead_of(rule)) != [rule]
+    }
+
+
+def explain_as_data(
+    program: Program, counts: Mapping[str, int] | None = None, *, rewrites: bool = True
+) -> list[dict[str, Any]]:
+    """The components for programs: what `everlog plan --json` prints."""
     statistics = _statistics(counts)
-    components = maintenance_components(flatten_rules(name_rules(program.rules)), rule_reads)
+    rewriting = rewrite_rules(name_rules(program.rules), enabled=rewrites)
+    components = maintenance_components(flatten_rules(rewriting.rules), rule_reads)
     return [
         {
             "component": component.number + 1,
@@ -62,12 +78,16 @@ def _statistics(counts: Mapping[str, int] | None) -> Statistics:
     return NoStatistics() if counts is None else CountedStatistics(counts)
 
 
-def _lines(program: Program, statistics: Statistics) -> Iterator[str]:
+def _lines(program: Program, statistics: Statistics, rewrites: bool) -> Iterator[str]:
     rules = name_rules(program.rules)
     texts = {rule.name: print_rule(rule, program.prefixes) for rule in rules}
-    components = maintenance_components(flatten_rules(rules), rule_reads)
+    components = maintenance_components(flatten_rules(rewrite_rules(rules, enabled=rewrites).rules), rule_reads)
     nodes = hyper_nodes(rules, body_atoms)
     yield f"{len(rules)} rules in {len(nodes)} hyper-nodes, evaluated as {len(components)} components"
+    for name, instead in (explain_rewrites(program) if rewrites else {}).items():
+        yield ""
+        yield f"{name} is evaluated as"
+        yield from (f"  {text}" for text in instead)
     for component in components:
         kind = "recursive, " if component.recursive else ""
         yield ""

@@ -14,7 +14,8 @@ Rules that read p still do, whether they define p or not. The user's own facts o
 - *Nothing more.* Every new rule is an instance of the rule in whose place it stands, once the base is read as p.
 - *Nothing less.* The new facts obey each of the old rules. The transitive one: let p(x, y) and p(y, z). If base(y, z),
   one step gives p(x, z). Otherwise p(y, z) came from p(y, w) and base(w, z); by induction p(x, w), then p(x, z). The
-  symmetric one: a chain of base facts read backwards is one too. The others: what they conclude is in the base, so in p.
+  symmetric one: a chain of base facts read backwards is one too. The others: what they conclude is in the base, and
+  so in p.
 
 With a guard `x != z` the induction needs p(x, w) to pass it. If `!=` fails only between a term and itself, it does: for
 x = w there is base(x, z) at once. But `!=` compares values: it also fails between 1 and 1.0, and gives no answer for

@@ -35,7 +35,7 @@ from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, 
 from everlog.store.bases import load_bases
 from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
-from everlog.store.engines import make_dictionary, make_engine
+from everlog.store.engines import make_dictionary, make_engine, rewrites_pay
 from everlog.store.interrupts import Interrupts
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rows import Rows
@@ -80,7 +80,7 @@ class KnowledgeBase:
         self._arities: dict[str, int] = {}
         self._rules: tuple[Rule, ...] = ()
         self._prefixes: dict[str, str] = {}
-        self._rewrites = rewrites
+        self._rewrites = rewrites and rewrites_pay(engine)
         self._rewriting = Rewriting()
         self._components = evaluation_components(())
         self.on_progress: Progress | None = None

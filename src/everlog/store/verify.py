@@ -16,6 +16,7 @@ from everlog.engines.interface import Engine, Shape
 from everlog.facts.terms import Term, key_of
 from everlog.maintenance.materialise import materialise, shapes
 from everlog.rules.printer import print_term
+from everlog.store.bases import load_bases
 from everlog.store.changes import Report
 from everlog.store.engines import make_engine
 from everlog.store.rematerialise import difference, load_remaining
@@ -100,6 +101,7 @@ def verify(kb: KnowledgeBase, engine: str) -> Verification:
     for name, arity in kb._arities.items():
         fresh.declare(Shape(name, arity))
     load_remaining(kept, fresh, kb._arities, {}, Report())
+    load_bases(fresh, kb._rewriting.closures)
     materialise(fresh, kb._components, kb.limits.watch())
     differences = [
         Difference(

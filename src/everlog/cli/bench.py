@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from everlog.cli.bench_updates import COMMANDS
+from everlog.cli.extras import needs
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 from everlog.errors import UsageError
@@ -20,9 +22,8 @@ bench = typer.Typer(
 )
 
 
-@bench.callback()
-def every_benchmark() -> None:
-    """Measure Everlog on this machine."""  # with a callback, one command alone is still called by its name
+for command in COMMANDS:
+    bench.command()(command)
 
 
 @bench.command()
@@ -46,8 +47,8 @@ def pipeline(
     Writes pipeline.md, pipeline.png and pipeline.json. Ten million triples take some minutes and 10 GB of disk.
     """
     with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
-        _needs("pyspark", "everlog[spark]")
-        _needs("matplotlib", "everlog[bench]")
+        needs("pyspark", "everlog[spark]")
+        needs("matplotlib", "everlog[bench]")
         from everlog.benches.pipeline import MILLION, WORKLOADS, Conditions, bench_pipeline
 
         names = _listed(data)
@@ -75,10 +76,3 @@ def _positive(text: str) -> float:
     if not size > 0:
         raise UsageError(f"--sizes: {text!r} is not a number of millions", hint="for example --sizes 0.1,1,10")
     return size
-
-
-def _needs(module: str, extra: str) -> None:
-    from importlib.util import find_spec
-
-    if find_spec(module) is None:
-        raise UsageError(f"{module} is not installed, and this benchmark needs it", hint=f"pip install '{extra}'")

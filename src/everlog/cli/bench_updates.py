@@ -1,0 +1,69 @@
+"""`everlog bench streams | deletions | growth | updates`: what do updates cost? A benchmark of everlog/benches each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from everlog.cli.extras import needs
+from everlog.cli.outcomes import outcome, print_json
+from everlog.cli.progress import Progress
+
+Quick = Annotated[bool, typer.Option("--quick", help="A small part of it, to see that all works.")]
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="Where results go.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Every figure as JSON on stdout.")]
+
+OUT = Path("out/bench")
+
+
+def streams(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+    """Streams of updates with marking and without, beside the marking paper's tables.
+
+    Writes streams.md, streams.png and streams.json. Takes some minutes.
+    """
+    _bench("streams", quick, out, as_json)
+
+
+def deletions(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+    """Deleting few facts and many, by each strategy, after the Backward/Forward paper.
+
+    Writes deletions.md, deletions.png and deletions.json. Takes some minutes.
+    """
+    _bench("deletions", quick, out, as_json)
+
+
+def growth(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+    """An update as unrelated data grows, and after 100,000 others.
+
+    Writes growth.md, growth.png and growth.json. Takes some minutes and 2 GB of memory.
+    """
+    _bench("growth", quick, out, as_json)
+
+
+def updates(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+    """Small updates of graphs, by each strategy, and beside DuckDB from scratch.
+
+    Writes updates.md, updates.png and updates.json. Takes some minutes.
+    """
+    _bench("updates", quick, out, as_json)
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (streams, deletions, growth, updates)
+
+
+def _bench(name: str, quick: bool, out: Path, as_json: bool) -> None:
+    with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
+        needs("matplotlib", "everlog[bench]")
+        if name == "updates":
+            needs("duckdb", "everlog[bench]")
+        run: Callable[..., dict[str, Any]] = getattr(import_module(f"everlog.benches.{name}"), f"bench_{name}")
+        results = run(out, progress, quick=quick)
+        progress.close()
+        if as_json:
+            print_json(results)
+        else:
+            print((out / f"{name}.md").read_text(encoding="utf-8"), end="")

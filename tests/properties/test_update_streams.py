@@ -85,11 +85,14 @@ def test_oracle_streams(engine: str, strategies: list[str], story: Story, order:
 
 
 @settings(max_examples=EXAMPLES["graph"])
-@given(story=graph_stories(), order=ORDERS)
-def test_oracle_streams_over_graphs(engine: str, strategies: list[str], story: Story, order: list[str]) -> None:
+@given(story=graph_stories(), order=ORDERS, rewrites=st.booleans())
+def test_oracle_streams_over_graphs(
+    engine: str, strategies: list[str], story: Story, order: list[str], rewrites: bool
+) -> None:
+    """Rules as written too: rewritten ones are linear, which hides what is hard about the others."""
     steps = expected(story)
     for way in ways(strategies, order):
-        follow(engine, steps, way)
+        follow(engine, steps, way, rewrites=rewrites)
 
 
 @settings(max_examples=EXAMPLES["rules"])

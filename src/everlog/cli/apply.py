@@ -87,6 +87,7 @@ def apply(
             kb = materialised(program, read, files, progress, header=header, engine=engine.value, rewrites=rewrites)
             names = [updates]
         else:
+            progress(f"opening {arguments[0]}")
             kb = stack.enter_context(open_kb(Path(arguments[0]), rewrites=rewrites))
             names = arguments[1:]
         written = stack.enter_context(_opened(changes)) if changes is not None else None

@@ -22,7 +22,7 @@ class Progress:
         self._spins = not quiet and not verbose and sys.stderr.isatty()
         self._status: Status | None = None
         self._started = time.monotonic()
-        self._changed = self._started
+        self._changed = self._started if lines_every else 0.0  # the spinner starts with the first thing to say
 
     def __enter__(self) -> Progress:
         return self

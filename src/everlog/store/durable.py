@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.engines.interface import Shape
-from everlog.errors import DamagedLogError, OutputError, StoreInUseError, UsageError
+from everlog.errors import OutputError, StoreInUseError, UsageError
 from everlog.rules.printer import print_rule
 from everlog.rules.syntax import Rule
 from everlog.store.encoding import Batch, EncodedFacts
 from everlog.store.log import UpdateLog
-from everlog.store.records import Record, decode_record, encode_record
+from everlog.store.records import UNREADABLE, Record, decode_record, encode_record
 from everlog.store.replay import Replay
 
 if TYPE_CHECKING:
@@ -67,12 +67,11 @@ class Journal:
         """Bring an empty knowledge base to the last version of the log."""
         assert self._log is not None and kb.version == 0
         replay = Replay()
-        for payload in self._log.read():
+        for offset, payload in self._log.read():
             try:
                 replay.add(decode_record(payload, kb._dictionary))
-            except DamagedLogError as error:
-                error.stands_at(str(self._log.path), None)
-                raise
+            except UNREADABLE as error:
+                raise self._log.damage(offset, f"a record that says no update ({error!r})") from error
         for name, arity in replay.relations.items():
             kb._engine.declare(Shape(name, arity))
             kb._arities[name] = arity

@@ -3,10 +3,11 @@
 The log is one file that only grows. It begins with a header, and each update adds a record:
 
     header    8 bytes "EVERLOG\\n" · u32 format · u64 base version · u32 CRC-32 of the 20 bytes before
-    record    u64 length · u32 CRC-32 of the payload · u32 CRC-32 of the 12 bytes before · payload
+    record    u64 length · u32 CRC-32 of the payload · u32 CRC-32 of the 12 bytes before, chained · payload
 
-all little-endian. The base version is that of the state before the first record: 0 here, that of a snapshot for a log
-that continues one. What a payload says is in records.py.
+all little-endian. The chained checksum begins from that of the record before (or the header), so that a record that is
+missing or in another place is noticed. The base version is that of the state before the first record: 0 here, that of a
+snapshot for a log that continues one. What a payload says is in records.py.
 
 A record is written and synced before its update is acknowledged. So whoever is killed while writing leaves at most an
 incomplete last record, of an update that nobody was told of: opening cuts it off. Anything else that does not fit its
@@ -45,25 +46,28 @@ class UpdateLog:
             self._file = os.open(path, os.O_RDWR)
         except OSError as error:
             raise OutputError(f"{path}: cannot be opened ({error.strerror})", hint="choose another folder") from error
+        self._chain = 0  # the checksum of the last head
         self._end = 0  # where the last good record ends; -1 once the file can no longer be trusted
 
-    def read(self) -> Iterator[bytes]:
-        """The payloads of all records; an incomplete last one is cut off. To be read to its end before `append`."""
+    def read(self) -> Iterator[tuple[int, bytes]]:
+        """Offset and payload of each record; an incomplete last one is cut off. Read it to the end before `append`."""
         with open(self.path, "rb") as file:
-            self._check_header(file.read(HEADER_BYTES))
+            self._chain = self._check_header(file.read(HEADER_BYTES))
             self._end = HEADER_BYTES
             while head := file.read(RECORD_BYTES):
                 if len(head) < RECORD_BYTES:
                     break
-                if _CHECKSUM.pack(zlib.crc32(head[: _RECORD.size])) != head[_RECORD.size :]:
-                    raise self._damage(self._end, "the head of a record does not fit its checksum")
+                chain = zlib.crc32(head[: _RECORD.size], self._chain)
+                if _CHECKSUM.pack(chain) != head[_RECORD.size :]:
+                    raise self.damage(self._end, "the head of a record does not fit its checksum")
                 length, checksum = _RECORD.unpack_from(head)
                 payload = file.read(length)
                 if len(payload) < length:
                     break
                 if zlib.crc32(payload) != checksum:
-                    raise self._damage(self._end, f"a record of {length:,} bytes does not fit its checksum")
-                yield payload
+                    raise self.damage(self._end, f"a record of {length:,} bytes does not fit its checksum")
+                yield self._end, payload
+                self._chain = chain
                 self._end += RECORD_BYTES + length
         if os.fstat(self._file).st_size > self._end:
             os.ftruncate(self._file, self._end)
@@ -77,7 +81,8 @@ class UpdateLog:
                 hint="close the knowledge base, see to the disk, and open it again",
             )
         head = _RECORD.pack(len(payload), zlib.crc32(payload))
-        record = head + _CHECKSUM.pack(zlib.crc32(head)) + payload
+        chain = zlib.crc32(head, self._chain)
+        record = head + _CHECKSUM.pack(chain) + payload
         start = self._end
         try:
             _write_all(self._file, record, start)
@@ -90,16 +95,26 @@ class UpdateLog:
                     hint="nothing was changed; free some room, then try again",
                 ) from error
             raise
-        self._end = start + len(record)
+        self._chain, self._end = chain, start + len(record)
 
     def close(self) -> None:
         os.close(self._file)
 
-    def _check_header(self, header: bytes) -> None:
+    def damage(self, offset: int, what: str) -> DamagedLogError:
+        """An error for what stands at an offset."""
+        return DamagedLogError(
+            f"byte {offset:,}: {what}",
+            path=str(self.path),
+            offset=offset,
+            hint="the file was changed or the disk is failing; restore it from a copy",
+        )
+
+    def _check_header(self, header: bytes) -> int:
+        """The header's checksum, if all is well with it."""
         if not header.startswith(_MAGIC):
             raise DamagedLogError("this is not a log of Everlog", path=str(self.path), offset=0)
         if len(header) < HEADER_BYTES or _CHECKSUM.pack(zlib.crc32(header[: _HEADER.size])) != header[_HEADER.size :]:
-            raise self._damage(0, "the header does not fit its checksum")
+            raise self.damage(0, "the header does not fit its checksum")
         _, format, _ = _HEADER.unpack_from(header)
         if format != FORMAT:
             raise DamagedLogError(
@@ -108,6 +123,7 @@ class UpdateLog:
                 offset=len(_MAGIC),
                 hint="use a newer Everlog",
             )
+        return zlib.crc32(header[: _HEADER.size])
 
     def _cut(self, length: int) -> None:
         """Take back what was written; if even that fails, nothing may be written after it."""
@@ -118,14 +134,6 @@ class UpdateLog:
             self._end = length
         except OSError:
             pass  # the next append says so
-
-    def _damage(self, offset: int, what: str) -> DamagedLogError:
-        return DamagedLogError(
-            f"byte {offset:,}: {what}",
-            path=str(self.path),
-            offset=offset,
-            hint="the file was changed or the disk is failing; restore it from a copy",
-        )
 
 
 def _begin(path: Path) -> None:

@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.errors import DamagedLogError
 from everlog.store.encoding import EncodedFacts
 
 _LENGTH = struct.Struct("<Q")
 _PLACES = np.dtype("<u4")
+
+# What reading may raise where a record is whole but says no update: written by another program, or another version.
+UNREADABLE = (struct.error, ValueError, KeyError, TypeError, IndexError)
 
 
 @dataclass(frozen=True)
@@ -61,25 +63,21 @@ def encode_record(record: Record, dictionary: Dictionary) -> bytes:
 
 
 def decode_record(payload: bytes, dictionary: Dictionary) -> Record:
-    """The record in a payload; ids are made for terms that the dictionary does not know."""
-    try:
-        (length,) = _LENGTH.unpack_from(payload)
-        said = json.loads(payload[_LENGTH.size : _LENGTH.size + length])
-        places = np.frombuffer(payload, _PLACES, offset=_LENGTH.size + length)
-        ids = dictionary.encode_keys(said["keys"])[places]
-        inserted = sum(arity * rows for _, arity, rows in said["insert"])
-        return Record(
-            said["version"],
-            _facts(said["insert"], ids[:inserted]),
-            _facts(said["delete"], ids[inserted:]),
-            said.get("relations", {}),
-            said.get("prefixes", {}),
-            said.get("remove_rules", ()),
-            said.get("add_rules", {}),
-        )
-    except (struct.error, ValueError, KeyError, TypeError, IndexError) as error:
-        # Its checksum fits, so it was written so: by another program, or by another version of this one.
-        raise DamagedLogError(f"a record that says no update ({error!r})") from error
+    """The record in a payload, or an UNREADABLE; ids are made for terms that the dictionary does not know."""
+    (length,) = _LENGTH.unpack_from(payload)
+    said = json.loads(payload[_LENGTH.size : _LENGTH.size + length])
+    places = np.frombuffer(payload, _PLACES, offset=_LENGTH.size + length)
+    ids = dictionary.encode_keys(said["keys"])[places]
+    inserted = sum(arity * rows for _, arity, rows in said["insert"])
+    return Record(
+        said["version"],
+        _facts(said["insert"], ids[:inserted]),
+        _facts(said["delete"], ids[inserted:]),
+        said.get("relations", {}),
+        said.get("prefixes", {}),
+        said.get("remove_rules", ()),
+        said.get("add_rules", {}),
+    )
 
 
 def _lengths(facts: Iterable[EncodedFacts]) -> list[tuple[str, int, int]]:

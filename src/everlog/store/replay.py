@@ -28,6 +28,8 @@ class Replay:
 
     def add(self, record: Record) -> None:
         """The next update of the log."""
+        if record.version <= self.version:
+            raise ValueError(f"version {record.version} comes after {self.version}")
         self.version = record.version
         self.relations.update(record.relations)
         self._prefixes.update(record.prefixes)

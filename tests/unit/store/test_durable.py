@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -167,8 +168,22 @@ def test_a_record_of_another_kind_is_reported(folder: Path) -> None:
     assert list(log.read()) == []
     log.append(b"\x02\0\0\0\0\0\0\0{}")
     log.close()
-    with pytest.raises(DamagedLogError, match="says no update"):
+    with pytest.raises(DamagedLogError, match=f"updates.log: byte {HEADER_BYTES}: a record that says no update"):
         opened(folder)
+
+
+def test_a_record_that_was_taken_out_or_moved_is_noticed(folder: Path) -> None:
+    ends = [HEADER_BYTES]
+    with opened(folder) as kb:
+        for number in range(3):
+            kb.insert("p", [(number,)])
+            ends.append((folder / "updates.log").stat().st_size)
+    whole = (folder / "updates.log").read_bytes()
+    header, first, second, third = whole[:HEADER_BYTES], *(whole[a:b] for a, b in pairwise(ends))
+    for records in ([second, third], [first, third], [first, third, second], [first, first, second, third]):
+        (folder / "updates.log").write_bytes(header + b"".join(records))
+        with pytest.raises(DamagedLogError):
+            opened(folder)
 
 
 def test_a_later_format_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

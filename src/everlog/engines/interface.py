@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import GroupRule
 from everlog.plans.join_order import Statistics
+from everlog.plans.sweeps import Sweep, SweepReport
+from everlog.rules.syntax import Atom
 
 if TYPE_CHECKING:
     from everlog.dictionary.dictionary import Dictionary, Ids
@@ -28,11 +30,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Shape:
-    """A relation as engines know it. A bag's weights are multiplicities; a set is there or not."""
+    """A relation as engines know it. A bag's weights are multiplicities; a set is there or not.
+
+    Maintenance asks for more to be kept: the number of derivations of each fact, or a rank (DESIGN 6).
+    """
 
     name: str
     arity: int
     bag: bool = False
+    weighted: bool = False
+    ranked: bool = False
 
 
 class FactColumns(NamedTuple):
@@ -40,6 +47,20 @@ class FactColumns(NamedTuple):
 
     columns: list[Ids]
     rows: int
+
+
+class Flow(NamedTuple):
+    """How many facts of a relation an update has gained and lost so far."""
+
+    gained: int
+    lost: int
+
+
+class Changed(NamedTuple):
+    """What an update has done to a relation."""
+
+    gained: FactColumns
+    lost: FactColumns
 
 
 @dataclass(frozen=True)
@@ -122,3 +143,38 @@ class Engine(Protocol):
 
     def since(self, savepoint: Any, relation: str) -> FactColumns:
         """The facts of a relation that came after a savepoint."""
+
+
+class MaintainingEngine(Engine, Protocol):
+    """An engine that can also carry an update through.
+
+    An update edits what is explicit, runs sweeps component by component, and ends with `commit` or `abort`. Meanwhile
+    each fact it touches carries bits (plans/labels.py). Laws, tested on each such engine:
+
+    - `abort` leaves facts, explicit bits, weights and ranks as they were before the first `edit`.
+    - `commit` returns exactly the facts that are there now and were not before, and those that were and are not.
+    """
+
+    def edit(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool) -> int:
+        """Make facts explicit, or no longer explicit; returns for how many that was a change."""
+
+    def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
+        """Edited facts that none of these heads may conclude are there if and only if they are explicit."""
+
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0) -> SweepReport:
+        """Run a sweep; `limit` is the number of instances per seed for variants that are limited."""
+
+    def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> Mapping[str, Flow]:
+        """A component is done: its touched facts lose their private bits.
+
+        If `counted`, they are there if and only if they are explicit or their weight is above zero.
+        """
+
+    def regroup(self, rule: GroupRule) -> Flow:
+        """Bring the facts of an aggregate in line with the touched rows of its bag."""
+
+    def commit(self) -> Mapping[str, Changed]:
+        """The update is complete; returns what it changed."""
+
+    def abort(self) -> None:
+        """The update never was."""

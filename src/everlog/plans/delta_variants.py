@@ -25,6 +25,10 @@ class Variant:
     labels: tuple[Label, ...]
     seed: int | None = None
 
+    @property
+    def absent(self) -> tuple[Label, ...]:
+        return (Label.NOT_NOW,) * len(self.rule.absent)
+
 
 def full_variant(rule: FlatRule) -> Variant:
     """Every instance over what is there."""

@@ -122,7 +122,7 @@ def _variant_text(variant: Variant) -> str:
 def _step_text(step: Step) -> str:
     match step:
         case Read():
-            label = {Label.ALL: "", Label.NEW: "new ", Label.OLD: "old "}[step.label]
+            label = "" if step.label is Label.ALL else f"{step.label.value[0]} "
             atom = print_atom(step.atom)
             if len(step.key) == len(step.atom.args):
                 return f"look up {label}{atom}"

@@ -14,6 +14,7 @@ from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import Attempt, Computation, FlatRule
 from everlog.plans.labels import Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
+from everlog.plans.sweeps import SweepVariant
 from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, expression_variables
 
 _MOST_ATOMS = 9  # 2**9 sets of atoms are planned in a few milliseconds
@@ -37,12 +38,12 @@ class NoStatistics:
         return float(10.0 ** (len(atom.args) - len(bound)))
 
 
-def plan_variant(variant: Variant, statistics: Statistics) -> Plan:
+def plan_variant(variant: Variant | SweepVariant, statistics: Statistics) -> Plan:
     """The steps of a variant in a good order."""
     rule = variant.rule
     bound: set[str] = set()
     steps: list[Step] = []
-    waiting_absent = list(rule.absent)
+    waiting_absent = list(zip(rule.absent, variant.absent, strict=True))
     waiting_refuted = list(rule.refuted)
     waiting_computations = list(rule.computations)
 
@@ -57,10 +58,10 @@ def plan_variant(variant: Variant, statistics: Statistics) -> Plan:
                     if not isinstance(computation, Filter):
                         bound.add(computation.variable.name)
                     progress = True
-            for atom in list(waiting_absent):
-                if {variable.name for variable in atom.variables()} <= bound:
-                    waiting_absent.remove(atom)
-                    steps.append(Without(atom))
+            for pair in list(waiting_absent):
+                if {variable.name for variable in pair[0].variables()} <= bound:
+                    waiting_absent.remove(pair)
+                    steps.append(Without(*pair))
                     progress = True
             for refuted in list(waiting_refuted):
                 if {variable.name for variable in refuted.outer} <= bound:
@@ -79,7 +80,7 @@ def plan_variant(variant: Variant, statistics: Statistics) -> Plan:
     return Plan(variant, tuple(steps))
 
 
-def atom_order(variant: Variant, statistics: Statistics) -> tuple[int, ...]:
+def atom_order(variant: Variant | SweepVariant, statistics: Statistics) -> tuple[int, ...]:
     """Positions of the atoms in the order they are read."""
     count = len(variant.rule.atoms)
     search = _Search(variant.rule, statistics)

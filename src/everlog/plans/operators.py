@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import Label
+from everlog.plans.sweeps import SweepVariant
 from everlog.rules.syntax import Argument, Atom, Expression, Variable, expression_variables
 
 
@@ -27,9 +28,10 @@ class Read:
 
 @dataclass(frozen=True)
 class Without:
-    """Keep bindings for which the fact is not there."""
+    """Keep bindings for which the fact is not there, in the sense of the label."""
 
     atom: Atom
+    label: Label = Label.NOT_NOW
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ Step = Read | Without | Refute | Compute | Select | Conclude
 class Plan:
     """The steps of one variant of a rule, in order."""
 
-    variant: Variant
+    variant: Variant | SweepVariant
     steps: tuple[Step, ...]
 
 

@@ -27,7 +27,7 @@ def rewrites_pay(name: str) -> bool:
 def make_engine(name: str, dictionary: Dictionary) -> Engine:
     """An empty engine."""
     if name == "reference":
-        from everlog.engines.reference import ReferenceEngine
+        from everlog.engines.reference.engine import ReferenceEngine
 
         return ReferenceEngine(dictionary)
     if name == "columnar":

@@ -18,7 +18,18 @@ import numba
 from numba import njit
 
 _HERE = Path(__file__).parent
-_SOURCES = ("compiled.py", "fact_kernels.py", "kernels.py", "layout.py", "memory.py", "step_kernels.py", "tables.py")
+_SOURCES = (
+    "../../plans/labels.py",
+    "compiled.py",
+    "fact_kernels.py",
+    "journal_kernels.py",
+    "kernels.py",
+    "layout.py",
+    "memory.py",
+    "step_kernels.py",
+    "sweep_kernels.py",
+    "tables.py",
+)
 _PREFIX = "kernels-"
 
 

@@ -332,15 +332,19 @@ def _add_wide(relations, relation, concluded, count, mask, keys, places):
 @kernel
 def _describe_new(relations, relation, row, mask):
     uint16s(relations[relation, at.R_MASKS])[row] = np.uint16(mask)
-    if relations[relation, at.R_WEIGHTS] != 0:
-        int64s(relations[relation, at.R_WEIGHTS])[row] = 1
+    if relations[relation, at.R_WEIGHTS] != 0:  # of derivations: what is explicit, or only has a row, has none
+        int64s(relations[relation, at.R_WEIGHTS])[row] = 0 if mask else 1
+    if relations[relation, at.R_RANKS] != 0:
+        int32s(relations[relation, at.R_RANKS])[row] = 0
 
 
 @kernel
 def _describe_again(relations, relation, row, mask):
+    if mask & at.ABSENT:
+        return  # a row was asked for, and it is there
     if mask:
         uint16s(relations[relation, at.R_MASKS])[row] |= np.uint16(mask)
-    if relations[relation, at.R_WEIGHTS] != 0:
+    elif relations[relation, at.R_WEIGHTS] != 0:
         int64s(relations[relation, at.R_WEIGHTS])[row] += 1
 
 

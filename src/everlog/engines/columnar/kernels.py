@@ -5,8 +5,10 @@ column by column, and gives the next batch; a step that yields more than fits ke
 steps after it have used up what it gave. So memory is bounded, loops are tight, and the cost of interpreting is
 spread over a batch.
 
-The kernel comes back to Python when a relation must grow, when an expression needs Python, when new plans are due, and
-now and then for limits and Ctrl-C. All its state is in arrays, so that it goes on where it was.
+`sweep` does the same for an update's passes over labelled facts (plans/sweeps.py).
+
+The kernels come back to Python when a relation must grow, when an expression needs Python, when new plans are due, and
+now and then for limits and Ctrl-C. All their state is in arrays, so that they go on where they were.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 
@@ -17,19 +19,22 @@ import numpy as np
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, find_chains, has_room
-from everlog.engines.columnar.memory import cycles
+from everlog.engines.columnar.memory import cycles, int32s
 from everlog.engines.columnar.step_kernels import (
     START,
     UNDECIDED,
     carry,
+    carry_ranks,
     check_rows,
     fill,
     probe,
     row_range,
     scan,
+    scan_list,
     select_compared,
     select_facts,
 )
+from everlog.engines.columnar.sweep_kernels import leave_frontier, mark_heads, sift_frontier, take_frontier
 
 
 @kernel
@@ -47,14 +52,21 @@ def emit(relations, indexes, code, starts, first, last, batch, count, keys, plac
 
 
 @kernel
-def end_round(relations, tracked):
-    """Conclusions become NEW; returns how many there are and whether plans were made for far smaller relations."""
+def end_round(relations, tracked, rank):
+    """Conclusions become NEW; returns how many there are and whether plans were made for far smaller relations.
+
+    The round in which a fact came is its rank: some fact of the instance is of the round before, and none is later.
+    """
     gained = 0
     outgrown = False
     for relation in tracked:
         relations[relation, at.R_LOW] = relations[relation, at.R_HIGH]
         relations[relation, at.R_HIGH] = relations[relation, at.R_SIZE]
         gained += relations[relation, at.R_HIGH] - relations[relation, at.R_LOW]
+        if relations[relation, at.R_RANKS] != 0:
+            ranks = int32s(relations[relation, at.R_RANKS])
+            for row in range(relations[relation, at.R_LOW], relations[relation, at.R_HIGH]):
+                ranks[row] = rank
         if relations[relation, at.R_SIZE] > relations[relation, at.R_PLANNED]:
             outgrown = True
     return gained, outgrown
@@ -71,6 +83,128 @@ def reads_nothing(relations, code, starts, variants, variant):
             if low >= high:
                 return True
     return False
+
+
+@kernel
+def evaluate(
+    relations,
+    indexes,
+    code,
+    starts,
+    variants,
+    work,
+    state,
+    batches,
+    counts,
+    cursors,
+    chains,
+    keys,
+    places,
+    parents,
+    rows,
+    kinds,
+    numbers,
+):
+    """Evaluate the variant at hand to its end (layout.DONE), or until Python is needed."""
+    variant = state[at.T_VARIANT]
+    level = state[at.T_LEVEL]
+    if level < 0:
+        if reads_nothing(relations, code, starts, variants, variant):
+            return at.DONE
+        level = 0
+        counts[0] = 1  # one empty binding
+        cursors[0, 0] = 0
+        cursors[0, 1] = START
+    first = variants[variant, at.V_FIRST_STEP]
+    last = first + variants[variant, at.V_STEPS]
+    while level >= 0:
+        step = starts[first + level]
+        operation = code[step]
+        batch, count, cursor = batches[level], counts[level], cursors[level]
+        if cursor[0] >= count:  # used up: the step before goes on
+            level -= 1
+            continue
+        made = np.int64(0)
+        began = cycles()
+        if operation == at.OP_PROBE or operation == at.OP_SCAN:
+            if operation == at.OP_PROBE:
+                if cursor[1] == START and cursor[0] == 0:
+                    find_chains(
+                        relations,
+                        indexes,
+                        code[step + at.S_INDEX],
+                        code,
+                        step + at.S_LISTS,
+                        batch,
+                        count,
+                        keys,
+                        chains[level],
+                    )
+                made = probe(relations, indexes, code, step, batch, count, cursor, chains[level], parents, rows)
+            elif code[step + at.S_RANGE] >= at.RANGE_FRONTIER:
+                made = scan_list(relations, code, step, count, cursor, parents, rows)
+            else:
+                made = scan(relations, code, step, count, cursor, parents, rows)
+            made = check_rows(relations, code, step, made, parents, rows, batch)
+            fill(relations, code, step, made, parents, rows, batch, batches[level + 1])
+        elif operation == at.OP_EMIT or operation == at.OP_MARK:
+            if operation == at.OP_EMIT:
+                short = emit(relations, indexes, code, starts, first + level, last, batch, count, keys, places, parents)
+            else:
+                effects = mark_heads(
+                    relations,
+                    indexes,
+                    code,
+                    starts,
+                    first + level,
+                    last,
+                    batch,
+                    count,
+                    keys,
+                    places,
+                    parents,
+                    rows,
+                    state,
+                    variants[variant, at.V_LIMIT],
+                )
+                short = -2 - effects
+                if effects >= 0:
+                    variants[variant, at.V_EFFECTS] += effects
+                    short = np.int64(-1)
+            if short >= 0:
+                state[at.T_LEVEL] = level
+                state[at.T_RELATION] = short
+                return at.GROW
+            cursor[0] = count
+            work[first + level, at.W_CYCLES] += cycles() - began
+            variants[variant, at.V_APPLICATIONS] += count
+            state[at.T_BUDGET] -= count
+            if state[at.T_BUDGET] <= 0:
+                state[at.T_LEVEL] = level
+                return at.PAUSE
+            level -= 1
+            continue
+        else:
+            if operation == at.OP_COMPARE:
+                made = select_compared(code, step, batch, count, kinds, numbers, parents)
+            elif operation == at.OP_PYTHON:
+                made = np.int64(UNDECIDED)
+            else:
+                made = select_facts(relations, code, step, batch, count, keys, places, rows, parents)
+            if made == UNDECIDED:
+                state[at.T_LEVEL] = level
+                return at.EVALUATE
+            carry(code, step, made, parents, batch, batches[level + 1])
+            carry_ranks(relations, code, step, made, parents, rows, batch, batches[level + 1])
+            cursor[0] = count
+        work[first + level, at.W_CYCLES] += cycles() - began
+        if made > 0:
+            work[first + level, at.W_BINDINGS] += made
+            level += 1
+            counts[level] = made
+            cursors[level, 0] = 0
+            cursors[level, 1] = START
+    return at.DONE
 
 
 @kernel
@@ -96,10 +230,9 @@ def run(
 ):
     """Run rounds until nothing is new, or until Python is needed; the answer says which (layout.DONE, …)."""
     while True:
-        variant = state[at.T_VARIANT]
         last_variant = state[at.T_FIRST] if state[at.T_ROUND] == 0 else state[at.T_VARIANTS]
-        if variant >= last_variant:
-            gained, outgrown = end_round(relations, tracked)
+        if state[at.T_VARIANT] >= last_variant:
+            gained, outgrown = end_round(relations, tracked, state[at.T_ROUND])
             state[at.T_ROUND] += 1
             state[at.T_VARIANT] = state[at.T_FIRST]
             state[at.T_LEVEL] = -1
@@ -111,78 +244,76 @@ def run(
             if state[at.T_BUDGET] <= 0:
                 return at.PAUSE
             continue
-        level = state[at.T_LEVEL]
-        if level < 0:
-            if reads_nothing(relations, code, starts, variants, variant):
-                state[at.T_VARIANT] += 1
-                continue
-            level = 0
-            counts[0] = 1  # one empty binding
-            cursors[0, 0] = 0
-            cursors[0, 1] = START
-        first = variants[variant, at.V_FIRST_STEP]
-        last = first + variants[variant, at.V_STEPS]
-        while level >= 0:
-            step = starts[first + level]
-            operation = code[step]
-            batch, count, cursor = batches[level], counts[level], cursors[level]
-            if cursor[0] >= count:  # used up: the step before goes on
-                level -= 1
-                continue
-            made = np.int64(0)
-            began = cycles()
-            if operation == at.OP_PROBE or operation == at.OP_SCAN:
-                if operation == at.OP_PROBE:
-                    if cursor[1] == START and cursor[0] == 0:
-                        find_chains(
-                            relations,
-                            indexes,
-                            code[step + at.S_INDEX],
-                            code,
-                            step + at.S_LISTS,
-                            batch,
-                            count,
-                            keys,
-                            chains[level],
-                        )
-                    made = probe(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
-                else:
-                    made = scan(relations, code, step, count, cursor, parents, rows)
-                made = check_rows(relations, code, step, made, parents, rows)
-                fill(relations, code, step, made, parents, rows, batch, batches[level + 1])
-            elif operation == at.OP_EMIT:
-                short = emit(relations, indexes, code, starts, first + level, last, batch, count, keys, places, parents)
-                if short >= 0:
-                    state[at.T_LEVEL] = level
-                    state[at.T_RELATION] = short
-                    return at.GROW
-                cursor[0] = count
-                work[first + level, at.W_CYCLES] += cycles() - began
-                variants[variant, at.V_APPLICATIONS] += count
-                state[at.T_BUDGET] -= count
-                if state[at.T_BUDGET] <= 0:
-                    state[at.T_LEVEL] = level
-                    return at.PAUSE
-                level -= 1
-                continue
-            else:
-                if operation == at.OP_COMPARE:
-                    made = select_compared(code, step, batch, count, kinds, numbers, parents)
-                elif operation == at.OP_PYTHON:
-                    made = np.int64(UNDECIDED)
-                else:
-                    made = select_facts(relations, code, step, batch, count, keys, places, rows, parents)
-                if made == UNDECIDED:
-                    state[at.T_LEVEL] = level
-                    return at.EVALUATE
-                carry(code, step, made, parents, batch, batches[level + 1])
-                cursor[0] = count
-            work[first + level, at.W_CYCLES] += cycles() - began
-            if made > 0:
-                work[first + level, at.W_BINDINGS] += made
-                level += 1
-                counts[level] = made
-                cursors[level, 0] = 0
-                cursors[level, 1] = START
+        outcome = evaluate(
+            relations, indexes, code, starts, variants, work, state, batches, counts, cursors, chains, keys, places,
+            parents, rows, kinds, numbers,
+        )  # fmt: skip
+        if outcome != at.DONE:
+            return outcome
         state[at.T_VARIANT] += 1
         state[at.T_LEVEL] = -1
+
+
+@kernel
+def sweep(
+    relations,
+    indexes,
+    own,
+    labels,
+    code,
+    starts,
+    variants,
+    work,
+    state,
+    batches,
+    counts,
+    cursors,
+    chains,
+    keys,
+    places,
+    parents,
+    rows,
+    kinds,
+    numbers,
+):
+    """Run a sweep that has begun until its queue is empty, or until Python is needed (plans/sweeps.py)."""
+    while True:
+        stage = state[at.T_STAGE]
+        if stage == at.STAGE_TAKE:
+            taken = take_frontier(relations, own, labels)
+            if taken == 0:
+                return at.DONE
+            state[at.T_ROUND] += 1
+            state[at.T_WORKED_ON] += taken
+            state[at.T_VARIANT] = state[at.T_FIRST]
+            state[at.T_STAGE] = at.STAGE_CHECK
+        elif stage == at.STAGE_SIFT:
+            if labels[at.L_KEEP_CARE] != 0:
+                sift_frontier(relations, own, labels)
+            state[at.T_VARIANT] = state[at.T_CHECKS]
+            state[at.T_STAGE] = at.STAGE_LOOP
+        elif stage == at.STAGE_DONE:
+            leave_frontier(relations, own, labels)
+            state[at.T_STAGE] = at.STAGE_TAKE
+            state[at.T_BUDGET] -= 1
+            if state[at.T_BUDGET] <= 0:
+                return at.PAUSE
+        else:
+            last = state[at.T_VARIANTS]
+            if stage == at.STAGE_FIRST:
+                last = state[at.T_FIRST]
+            elif stage == at.STAGE_CHECK:
+                last = state[at.T_CHECKS]
+            if state[at.T_VARIANT] >= last:
+                state[at.T_STAGE] = stage + 1  # first, take; check, sift; loop, done
+                continue
+            if state[at.T_LEVEL] < 0:
+                state[at.T_ORIGIN] = -1
+            outcome = evaluate(
+                relations, indexes, code, starts, variants, work, state, batches, counts, cursors, chains, keys,
+                places, parents, rows, kinds, numbers,
+            )  # fmt: skip
+            if outcome != at.DONE:
+                return outcome
+            state[at.T_VARIANT] += 1
+            state[at.T_LEVEL] = -1

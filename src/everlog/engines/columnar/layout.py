@@ -6,6 +6,9 @@ side that writes them and by the kernels that read them.
 
 from __future__ import annotations
 
+from everlog.plans.labels import PRIVATE as PRIVATE_BITS
+from everlog.plans.labels import Bit
+
 # --- a relation: one row of the relation table ------------------------------------------------------------------------
 R_ARITY = 0  # ids stored per fact; a nullary relation stores a zero
 R_SIZE = 1  # rows in use
@@ -21,7 +24,20 @@ R_FIRST_INDEX = 10  # the first of its indexes in the index table, or -1
 R_PLANNED = 11  # rows when plans were last made; far more since then asks for new plans
 R_FACTS = 12  # address: the facts one after the other, R_ARITY int32 each
 R_LIMIT = 13  # facts for which columns and table have room
-R_FIELDS = 14
+R_RANKS = 14  # address: an int32 per row, or 0 where ranks are not kept
+# What an update has touched: a journal entry per row, from which the update is undone or made the new state.
+R_JOURNAL = 15  # address: the rows, in the order they were first touched
+R_JOURNAL_SIZE = 16
+R_JOURNAL_SEEN = 17  # entries that were there when the sweep began
+R_JOURNAL_LIMIT = 18  # entries for which there is room, here and in the queue and the frontier
+R_OLD_MASKS = 19  # address: what the row's mask was
+R_OLD_WEIGHTS = 20  # address, or 0
+R_OLD_RANKS = 21  # address, or 0
+R_QUEUE = 22  # address: rows to be worked on in a later round
+R_QUEUE_SIZE = 23
+R_FRONTIER = 24  # address: rows that the round works on
+R_FRONTIER_SIZE = 25
+R_FIELDS = 26
 
 # --- an index: one row of the index table -----------------------------------------------------------------------------
 I_RELATION = 0
@@ -36,7 +52,15 @@ I_LIMIT = 8  # distinct keys for which the table has room
 I_COLUMNS = 9  # key columns from here on
 
 # --- label bits of a row ----------------------------------------------------------------------------------------------
-EXPLICIT = 1
+EXPLICIT = int(Bit.EXPLICIT)
+ABSENT = int(Bit.ABSENT)
+WAS_ABSENT = int(Bit.WAS_ABSENT)
+DEAD = ABSENT | WAS_ABSENT
+TOUCHED = int(Bit.TOUCHED)
+EDITED = int(Bit.EDITED)
+SATED = int(Bit.SATED)
+MARKED = int(Bit.MARKED)
+PRIVATE = int(PRIVATE_BITS)
 
 # --- a step of a plan -------------------------------------------------------------------------------------------------
 # Every step: operation, then fields by operation, then lists. `operand` is a pair: (SLOT, slot) or (CONSTANT, id).
@@ -47,6 +71,7 @@ OP_ABSENT = 3  # keep bindings whose whole fact is not there
 OP_COMPARE = 4  # keep bindings for which a comparison holds
 OP_PYTHON = 5  # leave the batch to Python: expressions
 OP_EMIT = 6  # conclude a fact per binding
+OP_MARK = 7  # have an effect on the fact of each binding: sweeps
 
 SLOT, CONSTANT = 0, 1
 
@@ -61,11 +86,30 @@ S_OUTPUTS = 7  # how many (column, slot) pairs a row fills
 S_COPIES = 8  # how many slots are carried over
 S_CHECKS = 9  # how many (kind, column, value) checks a row must pass
 S_EXTRA = 10  # the comparison, or the number of the expression step
-S_LISTS = 11  # operands, outputs, copies, checks follow
+S_RANK = 11  # the slot that carries a rank along, or -1
+S_RANK_USE = 12  # what to do with the ranks of the rows that the step reads
+S_OWNERS = 13  # where the patterns of own facts stand in the code; 0: all rows of the relation are own
+S_ORIGIN = 14  # the slot that holds the seed's row, or -1
+S_ORIGIN_RELATION = 15
+S_ENOUGH = 16  # bits of the seed that make further instances needless
+S_SET = 17  # an effect: bits to set …
+S_CLEAR = 18  # … and to clear
+S_FLAGS = 19
+S_WEIGH = 20  # what is added to the weight
+S_QUEUE_CARE = 21  # the head is queued if these bits …
+S_QUEUE_WANT = 22  # … are like this
+S_LISTS = 23  # operands, outputs, copies, checks follow
 
 CHECK_CONSTANT, CHECK_COLUMN = 0, 1
 
-RANGE_ALL, RANGE_NEW, RANGE_OLD = 0, 1, 2
+RANGE_ALL, RANGE_NEW, RANGE_OLD, RANGE_ROWS = 0, 1, 2, 3
+RANGE_FRONTIER, RANGE_JOURNAL = 4, 5  # lists of rows
+
+RANK_UNUSED, RANK_OUTSIDE, RANK_START, RANK_CARRY, RANK_BELOW = 0, 1, 2, 3, 4
+
+FLAG_CREATE, FLAG_QUEUE, FLAG_ABOVE, FLAG_RANK, FLAG_ORIGIN = 1, 2, 4, 8, 16
+
+PATTERN_ANY, PATTERN_CONSTANT, PATTERN_COLUMN = 0, 1, 2  # what a head asks of a column
 
 EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
 
@@ -73,7 +117,9 @@ EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
 V_FIRST_STEP = 0
 V_STEPS = 1
 V_APPLICATIONS = 2  # counted here
-V_SIZE = 3
+V_EFFECTS = 3  # applications that had an effect
+V_LIMIT = 4  # instances per seed, 0 for all
+V_SIZE = 5
 
 # --- what a step has done so far: one row of the work table ---------------------------------------------------------
 W_BINDINGS = 0  # bindings it gave
@@ -89,7 +135,23 @@ T_BUDGET = 4  # bindings until the kernel comes back by itself, for limits and C
 T_FIRST = 5  # variants of the first round: [0, T_FIRST); of the others: [T_FIRST, T_VARIANTS)
 T_VARIANTS = 6
 T_ONE_ROUND = 7  # stop at the end of this round
-T_SIZE = 8
+T_STAGE = 8  # of a sweep
+T_CHECKS = 9  # a sweep's variants: first in [0, T_FIRST), checks in [T_FIRST, T_CHECKS), loop in [T_CHECKS, T_VARIANTS)
+T_ORIGIN = 10  # the seed whose instances are being counted
+T_INSTANCES = 11  # how many there were
+T_WORKED_ON = 12  # facts that were in a frontier
+T_SIZE = 13
+
+STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
+
+# --- how a sweep relabels: one array per sweep ------------------------------------------------------------------------
+L_ENTER_SET, L_ENTER_CLEAR = 0, 1
+L_KEEP_CARE, L_KEEP_WANT = 2, 3
+L_KEPT_SET, L_KEPT_CLEAR = 4, 5
+L_UNKEPT_SET, L_UNKEPT_CLEAR = 6, 7
+L_DONE_SET, L_DONE_CLEAR = 8, 9
+L_BY_RANK = 10
+L_SIZE = 11
 
 DONE, GROW, EVALUATE, PAUSE, ROUND_OVER = 0, 1, 2, 3, 4
 

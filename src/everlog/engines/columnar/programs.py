@@ -17,11 +17,21 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.expressions import ExpressionStep, PythonStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.plans.flat_rules import Refuted
-from everlog.plans.labels import Label
+from everlog.plans.labels import CHANGED, FROM_SCRATCH, Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without, step_binds, step_uses
-from everlog.rules.syntax import Argument, Call, Constant, expression_variables
+from everlog.plans.sweep_variants import covers
+from everlog.plans.sweeps import Ranks, SweepVariant
+from everlog.rules.syntax import Argument, Atom, Call, Constant, expression_variables
 
-_RANGES = {Label.ALL: at.RANGE_ALL, Label.NEW: at.RANGE_NEW, Label.OLD: at.RANGE_OLD}
+_RANGES = {
+    Label.ALL: at.RANGE_ALL,
+    Label.NEW: at.RANGE_NEW,
+    Label.OLD: at.RANGE_OLD,
+    Label.FRONTIER: at.RANGE_FRONTIER,
+    **dict.fromkeys(CHANGED, at.RANGE_JOURNAL),
+}
+_SEEDS = (Label.NEW, Label.FRONTIER, *CHANGED)  # short lists without an index of their own
+_RANK, _ORIGIN = "~rank", "~origin"  # slots beside those of the rule's variables
 _COMPARISONS = {"=": at.EQ, "!=": at.NE, "<": at.LT, "<=": at.LE, ">": at.GT, ">=": at.GE}
 
 Integers = npt.NDArray[np.int64]
@@ -48,9 +58,13 @@ def compile_plans(
     tables: Tables,
     dictionary: Dictionary,
     refute: Callable[[Refuted, Sequence[int]], PythonStep],
+    heads: Sequence[Atom] = (),
 ) -> Program:
-    """One program for all plans of a phase; `refute` makes the Python step of a refuted body."""
-    writer = _Writer(relation, tables, dictionary, refute)
+    """One program for all plans of a phase; `refute` makes the Python step of a refuted body.
+
+    `heads` are those of the component at work, for sweeps: they tell its facts from those of others.
+    """
+    writer = _Writer(relation, tables, dictionary, refute, heads)
     for plan in plans:
         writer.add(plan)
     return writer.program()
@@ -63,21 +77,28 @@ class _Writer:
         tables: Tables,
         dictionary: Dictionary,
         refute: Callable[[Refuted, Sequence[int]], PythonStep],
+        heads: Sequence[Atom],
     ) -> None:
+        self._heads = heads
         self._relation, self._tables, self._dictionary, self._refute = relation, tables, dictionary, refute
         self._plans: list[Plan] = []
-        self._code: list[int] = []
+        self._code: list[int] = [0]  # so that no list stands at 0
+        self._sweep: SweepVariant | None = None
+        self._own: dict[Atom, bool] = {}
         self._starts: list[int] = []
         self._variants: list[list[int]] = []
         self._expressions: list[PythonStep] = []
         self._slots: dict[str, int] = {}
         self._most_slots = 1
         self._compares = False
+        self._extra: set[str] = set()
+        self._owners_at = 0
+        self._has_read = False
 
     def program(self) -> Program:
         return Program(
             self._plans,
-            np.array(self._code or [0], np.int64),
+            np.array(self._code, np.int64),
             np.array(self._starts or [0], np.int64),
             np.array(self._variants, np.int64).reshape(-1, at.V_SIZE),
             np.zeros((max(1, len(self._starts)), at.W_SIZE), np.int64),
@@ -91,14 +112,26 @@ class _Writer:
         self._plans.append(plan)
         first = len(self._starts)
         self._slots = {}
+        self._sweep = variant = plan.variant if isinstance(plan.variant, SweepVariant) else None
+        extra: set[str] = set()
+        if variant is not None:
+            self._own = dict(zip(variant.rule.atoms, variant.own, strict=True))
+            extra |= {_RANK} if variant.ranks is not Ranks.IGNORED and variant.rule.atoms else set()
+            extra |= {_ORIGIN} if variant.enough or variant.limited else set()
         needed_after = _needed_after(plan.steps)
         bound: set[str] = set()
+        self._has_read = False
         for step, needed in zip(plan.steps, needed_after, strict=True):
+            owners = self._owners(step.atom) if isinstance(step, Read) and extra else 0
             self._starts.append(len(self._code))
-            self._step(step, sorted(bound & needed), needed)
+            self._extra, self._owners_at = extra, owners
+            self._step(step, sorted(bound & (needed | extra)), needed)
             bound |= step_binds(step)
+            if isinstance(step, Read):
+                self._has_read = True
+                bound |= extra
         self._most_slots = max(self._most_slots, len(self._slots))
-        self._variants.append([first, len(plan.steps), 0])
+        self._variants.append([first, len(plan.steps), 0, 0, 0])
 
     def _step(self, step: Step, carried: Sequence[str], needed: set[str]) -> None:
         match step:
@@ -106,7 +139,11 @@ class _Writer:
                 self._read(step, carried, needed)
             case Without():
                 relation = self._relation(step.atom.relation)
-                self._write(at.OP_ABSENT, carried, relation=relation.number, operands=self._fact(step.atom.args))
+                condition = step.label.condition
+                self._write(
+                    at.OP_ABSENT, carried, relation=relation.number, operands=self._fact(step.atom.args),
+                    care=condition.care, want=condition.want,
+                )  # fmt: skip
             case Select(Call(function, (left, right))) if (
                 function in _COMPARISONS and isinstance(left, Argument) and isinstance(right, Argument)
             ):
@@ -121,28 +158,72 @@ class _Writer:
             case Select() | Compute():
                 self._write(at.OP_PYTHON, carried, index=self._python_step(step))
             case Conclude():
-                relation = self._relation(step.head.relation)
-                self._write(at.OP_EMIT, (), relation=relation.number, operands=self._fact(step.head.args))
+                self._conclude(step)
 
     def _read(self, step: Read, carried: Sequence[str], needed: set[str]) -> None:
         relation = self._relation(step.atom.relation)
         outputs = [(column, self._slot(name)) for column, name in step.binds if name in needed]
         checks = [(at.CHECK_COLUMN, left, right) for left, right in step.same]
-        which = _RANGES[step.label]
-        if len(step.key) == len(step.atom.args):
+        which = _RANGES.get(step.label, at.RANGE_ROWS)
+        care, want = map(int, step.label.condition)
+        if step.label in FROM_SCRATCH and not relation.dead:
+            care = want = 0  # every row is there
+        from_constants = step.label in _SEEDS and all(isinstance(arg, Constant) for _, arg in step.key)
+        if len(step.key) == len(step.atom.args) and which < at.RANGE_FRONTIER:
             operands = self._fact(step.atom.args)
-            self._write(at.OP_LOOKUP, carried, relation=relation.number, which=which, operands=operands)
-        elif not step.key or (step.label is Label.NEW and all(isinstance(arg, Constant) for _, arg in step.key)):
+            self._write(
+                at.OP_LOOKUP, carried, relation=relation.number, which=which, operands=operands, care=care, want=want,
+                ranked=self._rank_use(step.atom),
+            )  # fmt: skip
+        elif not step.key or from_constants:
             # A delta is short and has no index of its own: scan it, and check its constants row by row.
             checks += [(at.CHECK_CONSTANT, column, self._operand(arg)[1]) for column, arg in step.key]
-            self._write(at.OP_SCAN, carried, relation=relation.number, which=which, outputs=outputs, checks=checks)
+            self._write(
+                at.OP_SCAN, carried, relation=relation.number, which=which, outputs=outputs, checks=checks, care=care,
+                want=want, ranked=self._rank_use(step.atom),
+            )  # fmt: skip
         else:
             index = relation.index_on(tuple(column for column, _ in step.key), self._tables)
             operands = [self._operand(arg) for _, arg in step.key]
             self._write(
                 at.OP_PROBE, carried, relation=relation.number, index=index.number, which=which, operands=operands,
-                outputs=outputs, checks=checks,
+                outputs=outputs, checks=checks, care=care, want=want, ranked=self._rank_use(step.atom),
             )  # fmt: skip
+
+    def _rank_use(self, atom: Atom) -> int:
+        if self._sweep is None or _RANK not in self._extra:
+            return at.RANK_UNUSED
+        if not self._has_read:
+            return at.RANK_START if self._own[atom] else at.RANK_OUTSIDE
+        if not self._own[atom]:
+            return at.RANK_UNUSED
+        return at.RANK_CARRY if self._sweep.ranks is Ranks.CARRIED else at.RANK_BELOW
+
+    def _owners(self, atom: Atom) -> int:
+        """Where the patterns of the component's own facts stand, if others' facts match the atom too."""
+        if not self._own.get(atom) or any(covers(head, atom) for head in self._heads):
+            return 0
+        place = len(self._code)
+        self._code += owner_patterns(self._heads, atom.relation, self._dictionary)
+        return place
+
+    def _conclude(self, step: Conclude) -> None:
+        relation, operands = self._relation(step.head.relation), self._fact(step.head.args)
+        if self._sweep is None:
+            self._write(at.OP_EMIT, (), relation=relation.number, operands=operands)
+            return
+        effect = self._sweep.effect
+        flags = at.FLAG_CREATE * effect.create | at.FLAG_QUEUE * (effect.queue is not None)
+        flags |= at.FLAG_ABOVE * effect.above | at.FLAG_RANK * effect.rank
+        start = len(self._code)
+        self._write(
+            at.OP_MARK, (), relation=relation.number, operands=operands, care=effect.require.care,
+            want=effect.require.want, flags=flags,
+        )  # fmt: skip
+        self._code[start + at.S_SET], self._code[start + at.S_CLEAR] = effect.relabel.set, effect.relabel.clear
+        self._code[start + at.S_WEIGH] = effect.weigh
+        if effect.queue is not None:
+            self._code[start + at.S_QUEUE_CARE], self._code[start + at.S_QUEUE_WANT] = effect.queue
 
     def _write(
         self,
@@ -156,12 +237,27 @@ class _Writer:
         outputs: Sequence[tuple[int, int]] = (),
         checks: Sequence[tuple[int, int, int]] = (),
         extra: int = 0,
+        care: int = 0,
+        want: int = 0,
+        ranked: int = at.RANK_UNUSED,
+        flags: int = 0,
     ) -> None:
         header = [0] * at.S_LISTS
         header[at.S_OP], header[at.S_RELATION], header[at.S_INDEX] = operation, relation, index
         header[at.S_RANGE], header[at.S_EXTRA] = which, extra
         header[at.S_OPERANDS], header[at.S_OUTPUTS] = len(operands), len(outputs)
         header[at.S_COPIES], header[at.S_CHECKS] = len(carried), len(checks)
+        header[at.S_CARE], header[at.S_WANT] = int(care), int(want)
+        header[at.S_RANK] = self._slot(_RANK) if _RANK in self._extra else -1
+        header[at.S_RANK_USE], header[at.S_OWNERS] = ranked, self._owners_at
+        header[at.S_ORIGIN] = -1
+        if _ORIGIN in self._extra:
+            assert self._sweep is not None and self._sweep.seed is not None
+            header[at.S_ORIGIN] = self._slot(_ORIGIN)
+            header[at.S_ORIGIN_RELATION] = self._relation(self._sweep.rule.atoms[self._sweep.seed].relation).number
+            header[at.S_ENOUGH] = int(self._sweep.enough) if self._has_read else 0
+            flags |= 0 if self._has_read else at.FLAG_ORIGIN
+        header[at.S_FLAGS] = flags
         self._code += header
         for group in (operands, outputs):
             for pair in group:
@@ -188,6 +284,25 @@ class _Writer:
 
     def _slot(self, name: str) -> int:
         return self._slots.setdefault(name, len(self._slots))
+
+
+def owner_patterns(heads: Sequence[Atom], relation: str, dictionary: Dictionary) -> list[int]:
+    """What the facts of a relation that these heads may conclude look like; the layout says how."""
+    patterns: list[list[int]] = []
+    for head in heads:
+        if head.relation != relation:
+            continue
+        pattern: list[int] = []
+        for column, arg in enumerate(head.args):
+            first = head.args.index(arg)
+            if isinstance(arg, Constant):
+                pattern += at.PATTERN_CONSTANT, dictionary.encode(arg.term)
+            elif first < column:
+                pattern += at.PATTERN_COLUMN, first
+            else:
+                pattern += at.PATTERN_ANY, 0
+        patterns.append(pattern or [at.PATTERN_ANY, 0])
+    return [len(patterns), *(value for pattern in patterns for value in pattern)]
 
 
 def _needed_after(steps: Sequence[Step]) -> list[set[str]]:

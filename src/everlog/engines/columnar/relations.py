@@ -72,18 +72,51 @@ class Index:
         self.next = np.empty(0, np.int32)
 
 
+class Journal:
+    """What an update has touched, and the rows it works on now and later."""
+
+    def __init__(self) -> None:
+        self.limit = 0
+        self.rows = np.empty(0, np.int32)
+        self.masks = np.empty(0, np.uint16)
+        self.weights = np.empty(0, np.int64)
+        self.ranks = np.empty(0, np.int32)
+        self.queue = np.empty(0, np.int32)
+        self.frontier = np.empty(0, np.int32)
+
+    def reserve(self, entries: int) -> None:
+        if entries <= self.limit:
+            return
+        used, self.limit = self.limit, max(entries, 2 * self.limit)
+        for name in ("rows", "masks", "weights", "ranks", "queue", "frontier"):
+            setattr(self, name, lengthened(getattr(self, name), self.limit, used))
+
+    def describe(self, row: Descriptors, weighted: bool, ranked: bool) -> None:
+        row[at.R_JOURNAL_LIMIT] = self.limit
+        row[at.R_JOURNAL] = self.rows.ctypes.data
+        row[at.R_OLD_MASKS] = self.masks.ctypes.data
+        row[at.R_OLD_WEIGHTS] = self.weights.ctypes.data if weighted else 0
+        row[at.R_OLD_RANKS] = self.ranks.ctypes.data if ranked else 0
+        row[at.R_QUEUE] = self.queue.ctypes.data
+        row[at.R_FRONTIER] = self.frontier.ctypes.data
+
+
 class Relation:
     """The facts of one relation; `row` of the relation table describes it to kernels."""
 
-    def __init__(self, name: str, arity: int, number: int, bag: bool) -> None:
+    def __init__(self, name: str, arity: int, number: int, bag: bool, weighted: bool, ranked: bool) -> None:
         self.name, self.arity, self.number, self.bag = name, arity, number, bag
+        self.weighted, self.ranked = weighted or bag, ranked
         self.width = max(1, arity)  # a nullary relation stores a zero
         self.facts: Ids = np.empty((0, self.width), np.int32)
         self.masks = np.empty(0, np.uint16)
         self.weights = np.empty(0, np.int64)
         self.table = HashTable(wide=self.width > 2)
         self.indexes: dict[tuple[int, ...], Index] = {}
+        self.ranks = np.empty(0, np.int32)
         self.capacity = 0
+        self.dead = 0  # rows whose fact is absent
+        self.journal = Journal()
 
     def columns(self, first: int, last: int) -> list[Ids]:
         """The arguments of rows [first, last), column by column: views, since rows that are there never change."""
@@ -96,8 +129,10 @@ class Relation:
             self.capacity = larger_capacity(needed, self.capacity)
             self.facts = lengthened(self.facts, self.capacity, size)
             self.masks = lengthened(self.masks, self.capacity, size)
-            if self.bag:
+            if self.weighted:
                 self.weights = lengthened(self.weights, self.capacity, size)
+            if self.ranked:
+                self.ranks = lengthened(self.ranks, self.capacity, size)
             for index in self.indexes.values():
                 index.next = lengthened(index.next, self.capacity, size)
         self.table.reserve(needed)
@@ -105,13 +140,36 @@ class Relation:
             index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + room)
         self.describe(tables)
 
+    def keep(self, size: int, tables: Tables, *, weights: bool, ranks: bool) -> None:
+        """Keep weights and ranks from now on, if they are not kept yet; they are zero so far."""
+        if weights and not self.weighted:
+            self.weighted, self.weights = True, lengthened(self.weights, self.capacity, 0)
+            self.weights[:size] = 0
+        if ranks and not self.ranked:
+            self.ranked, self.ranks = True, lengthened(self.ranks, self.capacity, 0)
+            self.ranks[:size] = 0
+        self.describe(tables)
+
+    def keep_rows(self, rows: npt.NDArray[np.int64]) -> None:
+        """Move these rows to the front, in new arrays, since the old ones may be in others' hands."""
+        count = len(rows)
+        for name in ("facts", "masks", "weights", "ranks"):
+            array = getattr(self, name)
+            if len(array):
+                moved = lengthened(array, self.capacity, 0)
+                moved[:count] = array[rows]
+                setattr(self, name, moved)
+        self.dead = 0
+
     def describe(self, tables: Tables) -> None:
         row = tables.relations[self.number]
         row[at.R_ARITY] = self.width
         row[at.R_CAPACITY] = self.capacity
         row[at.R_LIMIT] = min(self.capacity, self.table.limit)
         row[at.R_MASKS] = self.masks.ctypes.data
-        row[at.R_WEIGHTS] = self.weights.ctypes.data if self.bag else 0
+        row[at.R_WEIGHTS] = self.weights.ctypes.data if self.weighted else 0
+        row[at.R_RANKS] = self.ranks.ctypes.data if self.ranked else 0
+        self.journal.describe(row, self.weighted, self.ranked)
         row[at.R_SLOTS] = self.table.slots
         row[at.R_KEYS] = self.table.keys.ctypes.data
         row[at.R_ROWS] = 0 if self.table.wide else self.table.rows.ctypes.data
@@ -151,7 +209,7 @@ class Relation:
 
     def nbytes(self, size: int) -> int:
         """Memory that `size` facts of this relation take, indexes included."""
-        per_row = 4 * self.width + 2 + (8 if self.bag else 0) + 4 * len(self.indexes)
+        per_row = 4 * self.width + 2 + 8 * self.weighted + 4 * self.ranked + 4 * len(self.indexes)
         return size * per_row + self.table.nbytes + sum(index.table.nbytes for index in self.indexes.values())
 
 

@@ -26,7 +26,41 @@ def row_range(relations, relation, which):
         return relations[relation, at.R_LOW], relations[relation, at.R_HIGH]
     if which == at.RANGE_OLD:
         return np.int64(0), relations[relation, at.R_LOW]
+    if which == at.RANGE_ROWS:
+        return np.int64(0), relations[relation, at.R_SIZE]
+    if which == at.RANGE_FRONTIER:
+        return np.int64(0), relations[relation, at.R_FRONTIER_SIZE]
+    if which == at.RANGE_JOURNAL:
+        return np.int64(0), relations[relation, at.R_JOURNAL_SEEN]
     return np.int64(0), relations[relation, at.R_HIGH]
+
+
+@kernel
+def scan_list(relations, code, step, count, cursor, parents, rows):
+    """Pairs of a binding and a row of a list, the frontier or the journal, as many as fit a batch."""
+    relation, which = code[step + at.S_RELATION], code[step + at.S_RANGE]
+    listed = int32s(relations[relation, at.R_FRONTIER if which == at.RANGE_FRONTIER else at.R_JOURNAL])
+    _, last = row_range(relations, relation, which)
+    care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
+    masks = uint16s(relations[relation, at.R_MASKS])
+    i = cursor[0]
+    place = np.int64(0) if cursor[1] == START else cursor[1]
+    made = 0
+    while i < count:
+        while place < last and made < at.BATCH:
+            row = listed[place]
+            if (masks[row] & care) == want:
+                parents[made] = i
+                rows[made] = row
+                made += 1
+            place += 1
+        if place < last:
+            break
+        i += 1
+        place = np.int64(0)
+    cursor[0] = i
+    cursor[1] = place
+    return made
 
 
 @kernel
@@ -56,17 +90,22 @@ def scan(relations, code, step, count, cursor, parents, rows):
 
 
 @kernel
-def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
-    """Pairs of a binding and a row of its chain, as many as fit a batch."""
+def probe(relations, indexes, code, step, batch, count, cursor, heads, parents, rows):
+    """Pairs of a binding and a row of its chain, as many as fit a batch; none for a seed that has enough."""
     relation = code[step + at.S_RELATION]
     low, high = row_range(relations, relation, code[step + at.S_RANGE])
     care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
     masks = uint16s(relations[relation, at.R_MASKS])
     following = int32s(indexes[code[step + at.S_INDEX], at.I_NEXT])
+    enough = np.uint16(code[step + at.S_ENOUGH])
+    origins = batch[code[step + at.S_ORIGIN]] if enough else batch[0]
+    origin_masks = uint16s(relations[code[step + at.S_ORIGIN_RELATION], at.R_MASKS]) if enough else masks
     i = cursor[0]
     row = heads[i] if cursor[1] == START and i < count else cursor[1]
     made = 0
     while i < count:
+        if enough and (origin_masks[origins[i]] & enough) != 0:
+            row = -1
         while row >= low:
             if row < high and (care == 0 or (masks[row] & care) == want):
                 if made == at.BATCH:
@@ -85,7 +124,7 @@ def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
 
 
 @kernel
-def check_rows(relations, code, step, made, parents, rows):
+def check_rows(relations, code, step, made, parents, rows, batch):
     """Keep the rows whose columns equal a constant or each other, as the step says."""
     relation = code[step + at.S_RELATION]
     arity = relations[relation, at.R_ARITY]
@@ -103,7 +142,71 @@ def check_rows(relations, code, step, made, parents, rows):
                 rows[kept] = row
                 kept += 1
         made = kept
+    if code[step + at.S_RANK_USE] == at.RANK_BELOW:
+        made = check_ranks(relations, code, step, made, parents, rows, batch)
     return made
+
+
+@kernel
+def is_own(facts, arity, row, code, owners):
+    """Does a fact match one of the heads that the component at work has in this relation?"""
+    if owners == 0:
+        return True
+    place = owners + 1
+    for _ in range(code[owners]):
+        matches = True
+        for column in range(arity):
+            kind, value = code[place + 2 * column], code[place + 2 * column + 1]
+            id_ = facts[row * arity + column]
+            if kind == at.PATTERN_CONSTANT and id_ != np.int32(value):
+                matches = False
+            elif kind == at.PATTERN_COLUMN and id_ != facts[row * arity + value]:
+                matches = False
+        if matches:
+            return True
+        place += 2 * arity
+    return False
+
+
+@kernel
+def rank_of(relations, relation, row, code, owners):
+    """A fact's rank as the component at work sees it: facts of others count as -1."""
+    if owners != 0:
+        facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+        if not is_own(facts, arity, row, code, owners):
+            return np.int32(-1)
+    return int32s(relations[relation, at.R_RANKS])[row]
+
+
+@kernel
+def check_ranks(relations, code, step, made, parents, rows, batch):
+    """Keep the rows whose rank is below the one that the binding carries."""
+    relation, owners = code[step + at.S_RELATION], code[step + at.S_OWNERS]
+    limits = batch[code[step + at.S_RANK]]
+    kept = 0
+    for k in range(made):
+        if rank_of(relations, relation, rows[k], code, owners) < limits[parents[k]]:
+            parents[kept] = parents[k]
+            rows[kept] = rows[k]
+            kept += 1
+    return kept
+
+
+@kernel
+def carry_ranks(relations, code, step, made, parents, rows, batch, following):
+    """The rank that each binding carries from here on; `rows` are those that the step has read."""
+    use = code[step + at.S_RANK_USE]
+    if use == at.RANK_UNUSED or use == at.RANK_BELOW:
+        return
+    relation, owners, slot = code[step + at.S_RELATION], code[step + at.S_OWNERS], code[step + at.S_RANK]
+    target = following[slot]
+    for k in range(made):
+        rank = np.int32(-1)
+        if use != at.RANK_OUTSIDE:
+            rank = rank_of(relations, relation, rows[k], code, owners)
+            if use == at.RANK_CARRY:
+                rank = max(rank, batch[slot][parents[k]])
+        target[k] = rank
 
 
 @kernel
@@ -118,7 +221,12 @@ def fill(relations, code, step, made, parents, rows, batch, following):
         target = following[code[outputs + 2 * number + 1]]
         for k in range(made):
             target[k] = facts[rows[k] * arity + column]
+    if code[step + at.S_FLAGS] & at.FLAG_ORIGIN:
+        target = following[code[step + at.S_ORIGIN]]
+        for k in range(made):
+            target[k] = rows[k]
     carry(code, step, made, parents, batch, following)
+    carry_ranks(relations, code, step, made, parents, rows, batch, following)
 
 
 @kernel
@@ -139,14 +247,22 @@ def select_facts(relations, code, step, batch, count, keys, places, found, paren
     low, high = row_range(relations, relation, code[step + at.S_RANGE])
     care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
     masks = uint16s(relations[relation, at.R_MASKS])
-    wanted = code[step] == at.OP_LOOKUP
     kept = 0
+    if code[step] == at.OP_ABSENT:
+        for i in range(count):
+            row = found[i]
+            if row < 0 or (masks[row] & care) == want:
+                parents[kept] = i
+                kept += 1
+        return kept
     for i in range(count):
         row = found[i]
-        there = row >= 0 and low <= row < high and (care == 0 or (masks[row] & care) == want)
-        if there == wanted:
+        if row >= 0 and low <= row < high and (care == 0 or (masks[row] & care) == want):
             parents[kept] = i
+            found[kept] = row
             kept += 1
+    if code[step + at.S_RANK_USE] == at.RANK_BELOW:
+        kept = check_ranks(relations, code, step, kept, parents, found, batch)
     return kept
 
 

@@ -1,18 +1,21 @@
 """How would one evaluate rules with nothing but sets of tuples?
 
-The honest yardstick: nested loops over Python sets, no indexes, no cleverness. It keeps the interface honest and most
-tests instant. Facts are tuples of ids.
+The honest yardstick: nested loops over Python dictionaries, no indexes, no cleverness. It keeps the interface honest
+and most tests instant. Facts are tuples of ids; each has the bits, weight and rank that maintenance asks for.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
-from everlog.engines.interface import FactColumns, Phase, PhaseReport, Shape
+from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseReport, Shape
+from everlog.engines.reference.entries import Binding, Entry, Fact, tuples
+from everlog.engines.reference.updates import Updates
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
@@ -21,12 +24,10 @@ from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.expressions import compile_expression, holds
 from everlog.plans.flat_rules import GroupRule
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
-from everlog.plans.labels import Label
+from everlog.plans.labels import Bit, Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
+from everlog.plans.sweeps import Sweep, SweepReport
 from everlog.rules.syntax import Argument, Atom, Constant, expression_variables
-
-Fact = tuple[int, ...]
-Binding = dict[str, int]
 
 
 class ReferenceEngine:
@@ -37,35 +38,34 @@ class ReferenceEngine:
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
         self._shapes: dict[str, Shape] = {}
-        self._facts: dict[str, dict[Fact, int]] = {}  # each with its weight
-        self._explicit: dict[str, set[Fact]] = {}
+        self._facts: dict[str, dict[Fact, Entry]] = {}
+        self._round = 0
+        self._updates = Updates(self)
         self._new: dict[str, set[Fact]] = defaultdict(set)
         self._waiting: dict[str, dict[Fact, int]] = defaultdict(lambda: defaultdict(int))
 
     def declare(self, shape: Shape) -> None:
         known = self._shapes.setdefault(shape.name, shape)
-        assert known == shape, f"{shape} was declared as {known}"
+        assert (known.arity, known.bag) == (shape.arity, shape.bag), f"{shape} was declared as {known}"
         self._facts.setdefault(shape.name, {})
-        self._explicit.setdefault(shape.name, set())
 
     def load(self, relation: str, columns: Sequence[Ids], rows: int) -> int:
-        facts = _tuples(columns, rows)
-        before = len(self._facts[relation])
-        for fact in facts:
-            self._facts[relation].setdefault(fact, 1)
-        self._explicit[relation].update(facts)
-        return len(self._facts[relation]) - before
+        facts, before = self._facts[relation], self.count(relation)
+        for fact in tuples(columns, rows):
+            facts.setdefault(fact, Entry()).mask |= Bit.EXPLICIT
+        return self.count(relation) - before
 
     def begin(self, relations: Sequence[str]) -> None:
         self._new.clear()
         self._waiting.clear()
+        self._round = 0
 
     def derive(self, variants: Sequence[Variant]) -> int:
         applications = 0
         for variant in variants:
             plan = plan_variant(variant, NoStatistics())
             for head, binding in self._instances(plan):
-                fact = tuple(self._value(arg, binding) for arg in head.args)
+                fact = tuple(self.value(arg, binding) for arg in head.args)
                 self._waiting[head.relation][fact] += 1
                 applications += 1
         return applications
@@ -77,31 +77,39 @@ class ReferenceEngine:
             self._new[relation] = {fact for fact in waiting if fact not in facts}
             gained[relation] = len(self._new[relation])
             for fact, weight in waiting.items():
-                facts[fact] = facts.get(fact, 0) + weight if self._shapes[relation].bag else 1
+                facts.setdefault(fact, Entry(rank=self._round)).weight += weight
         self._waiting.clear()
+        self._round += 1
         return gained
 
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
         return None
 
     def group(self, rule: GroupRule) -> int:
+        results = self.groups(rule)
+        for fact in results:
+            self._facts[rule.head.relation][fact] = Entry(weight=1)
+        return len(results)
+
+    def groups(self, rule: GroupRule) -> list[Fact]:
+        """The facts of an aggregate over its bag as it is now."""
         groups: dict[Fact, list[tuple[Fact, int]]] = defaultdict(list)
         if rule.group == 0:
             groups[()] = []
-        for fact, weight in self._facts[rule.source.relation].items():
-            groups[fact[: rule.group]].append((fact, weight))
-        target = self._facts[rule.head.relation]
-        before = len(target)
+        for fact, entry in self._facts[rule.source.relation].items():
+            if entry.present:
+                groups[fact[: rule.group]].append((fact, entry.weight))
+        results = []
         for key, members in groups.items():
             try:
-                results = [
+                terms = [
                     aggregate(function.function, function.distinct, self._column(members, function.column))
                     for function in rule.functions
                 ]
             except ExpressionError:
                 continue
-            target[key + tuple(self.dictionary.encode(result) for result in results)] = 1
-        return len(target) - before
+            results.append(key + tuple(self.dictionary.encode(term) for term in terms))
+        return results
 
     def _column(self, members: list[tuple[Fact, int]], column: int | None) -> list[tuple[Term | None, int]]:
         if column is None:
@@ -109,48 +117,81 @@ class ReferenceEngine:
         return [(self._term(fact[column]), weight) for fact, weight in members]
 
     def count(self, relation: str, *, explicit: bool = False) -> int:
-        return len(self._explicit[relation] if explicit else self._facts[relation])
+        return len(self._there(relation, explicit))
 
     def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
-        return self._columns(relation, self._explicit[relation] if explicit else self._facts[relation])
+        return self.columns(relation, self._there(relation, explicit))
 
-    def _columns(self, relation: str, facts: Collection[Fact]) -> FactColumns:
+    def _there(self, relation: str, explicit: bool = False) -> list[Fact]:
+        entries = self._facts[relation].items()
+        return [fact for fact, entry in entries if (entry.mask & Bit.EXPLICIT if explicit else entry.present)]
+
+    def columns(self, relation: str, facts: Collection[Fact]) -> FactColumns:
+        """Facts as columns."""
         arity = self._shapes[relation].arity
         columns = [np.fromiter((fact[column] for fact in facts), np.int32, len(facts)) for column in range(arity)]
         return FactColumns(columns, len(facts))
 
     def weights(self, relation: str) -> list[int]:
-        return list(self._facts[relation].values())
+        bag = self._shapes[relation].bag
+        return [entry.weight if bag else 1 for entry in self._facts[relation].values() if entry.present]
 
     def contains(self, relation: str, columns: Sequence[Ids], rows: int) -> list[bool]:
-        facts = self._facts.get(relation, {})
-        return [fact in facts for fact in _tuples(columns, rows)]
+        facts = set(self._there(relation)) if relation in self._facts else set()
+        return [fact in facts for fact in tuples(columns, rows)]
 
     def statistics(self) -> Statistics:
         return NoStatistics()
 
     def savepoint(self) -> object:
-        return (
-            dict(self._shapes),
-            {relation: dict(facts) for relation, facts in self._facts.items()},
-            {relation: set(facts) for relation, facts in self._explicit.items()},
-        )
+        copies = {name: {fact: replace(entry) for fact, entry in facts.items()} for name, facts in self._facts.items()}
+        return dict(self._shapes), copies
 
     def rollback(self, savepoint: object) -> None:
-        self._shapes, self._facts, self._explicit = savepoint  # type: ignore[misc]
+        self._shapes, self._facts = savepoint  # type: ignore[misc]
 
     def since(self, savepoint: object, relation: str) -> FactColumns:
         before = savepoint[1].get(relation, {})  # type: ignore[index]
-        return self._columns(relation, [fact for fact in self._facts[relation] if fact not in before])
+        return self.columns(relation, [fact for fact in self._there(relation) if fact not in before])
+
+    # --- updates ------------------------------------------------------------------------------------------------------
+
+    def edit(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool) -> int:
+        return self._updates.edit(relation, tuples(columns, rows), explicit)
+
+    def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
+        return self._updates.settle(relation, heads)
+
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0) -> SweepReport:
+        return self._updates.sweep(sweep, watch, limit)
+
+    def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> dict[str, Flow]:
+        return self._updates.finish(heads, counted)
+
+    def regroup(self, rule: GroupRule) -> Flow:
+        return self._updates.regroup(rule)
+
+    def commit(self) -> dict[str, Changed]:
+        return self._updates.commit()
+
+    def abort(self) -> None:
+        self._updates.abort()
+
+    def entries(self, relation: str) -> dict[Fact, Entry]:
+        """The facts of a relation, those among them that are absent too."""
+        return self._facts[relation]
 
     # --- one plan -----------------------------------------------------------------------------------------------------
 
     def _instances(self, plan: Plan) -> Iterator[tuple[Atom, Binding]]:
         conclusions = [step.head for step in plan.steps if isinstance(step, Conclude)]
-        steps = [step for step in plan.steps if not isinstance(step, Conclude)]
-        for binding in self._extend({}, steps):
+        for binding in self.bindings(plan):
             for head in conclusions:
                 yield head, binding
+
+    def bindings(self, plan: Plan) -> Iterator[Binding]:
+        """What makes the body of a plan's rule hold."""
+        yield from self._extend({}, [step for step in plan.steps if not isinstance(step, Conclude)])
 
     def _extend(self, binding: Binding, steps: Sequence[Step]) -> Iterator[Binding]:
         if not steps:
@@ -163,13 +204,14 @@ class ReferenceEngine:
     def _step(self, binding: Binding, step: Step) -> Iterator[Binding]:
         match step:
             case Read():
-                key = [(column, self._value(arg, binding)) for column, arg in step.key]
+                key = [(column, self.value(arg, binding)) for column, arg in step.key]
                 for fact in self._labelled(step.atom.relation, step.label):
                     if all(fact[c] == v for c, v in key) and all(fact[a] == fact[b] for a, b in step.same):
                         yield {**binding, **{name: fact[column] for column, name in step.binds}}
             case Without():
-                fact = tuple(self._value(arg, binding) for arg in step.atom.args)
-                if fact not in self._facts[step.atom.relation]:
+                fact = tuple(self.value(arg, binding) for arg in step.atom.args)
+                entry = self._facts[step.atom.relation].get(fact)
+                if entry is None or step.label.condition.holds(entry.mask):
                     yield binding
             case Refute():
                 outer = {variable.name: binding[variable.name] for variable in step.refuted.outer}
@@ -191,21 +233,17 @@ class ReferenceEngine:
                         yield {**binding, step.variable: UNBOUND}
 
     def _labelled(self, relation: str, label: Label) -> Sequence[Fact]:
-        facts, new = self._facts[relation], self._new[relation]
-        match label:
-            case Label.ALL:
-                return list(facts)
-            case Label.NEW:
-                return list(new)
-            case Label.OLD:
-                return [fact for fact in facts if fact not in new]
+        if label is Label.NEW:
+            return list(self._new[relation])
+        if label is Label.OLD:
+            return [fact for fact in self._there(relation) if fact not in self._new[relation]]
+        if label is Label.FRONTIER:
+            return self._updates.frontier[relation]
+        return [fact for fact, entry in self._facts[relation].items() if label.condition.holds(entry.mask)]
 
-    def _value(self, arg: Argument, binding: Binding) -> int:
+    def value(self, arg: Argument, binding: Binding) -> int:
+        """The id that an argument stands for."""
         return self.dictionary.encode(arg.term) if isinstance(arg, Constant) else binding[arg.name]
 
     def _term(self, id_: int) -> Term | None:
         return None if id_ == UNBOUND else self.dictionary.decode(id_)
-
-
-def _tuples(columns: Sequence[Ids], rows: int) -> list[Fact]:
-    return list(zip(*(column.tolist() for column in columns), strict=True)) if columns else [()] * rows

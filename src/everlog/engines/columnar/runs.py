@@ -1,0 +1,230 @@
+"""How is a kernel driven from Python until a phase or a sweep is over?
+
+Kernels come back when something is full, when an expression needs Python, and now and then for limits; this is what
+happens then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.kernels import run, sweep
+from everlog.engines.columnar.programs import Program, owner_patterns
+from everlog.limits import Watch
+from everlog.plans.delta_variants import Variant
+from everlog.plans.sweep_variants import covers
+from everlog.plans.sweeps import Relabel, Sweep, SweepReport
+from everlog.rules.syntax import Atom, Variable
+
+if TYPE_CHECKING:
+    from everlog.engines.columnar.engine import ColumnarEngine
+
+_BUDGET = 1 << 24  # bindings between two looks at limits and Ctrl-C, about a second of work
+_NOTHING_DESCRIBED = np.empty(0, np.uint8), np.empty(0, np.float64)
+_REPLAN_GROWTH = 4  # plans are made anew when a relation is so many times larger
+
+
+class Scratch:
+    """Batches of bindings, a level for each step of a plan."""
+
+    def __init__(self) -> None:
+        self.make_room(1, 1)
+
+    def make_room(self, depth: int, slots: int) -> None:
+        self.batches = np.empty((depth, slots, at.BATCH), np.int32)
+        self.counts = np.zeros(depth, np.int64)
+        self.cursors = np.zeros((depth, 2), np.int64)
+        self.chains = np.empty((depth, at.BATCH), np.int32)
+
+    def fit(self, program: Program) -> None:
+        depth, slots, _ = self.batches.shape
+        if program.depth + 1 > depth or program.slots > slots:
+            self.make_room(max(depth, program.depth + 1), max(slots, program.slots))
+
+
+class Driver:
+    """What phases and sweeps have in common."""
+
+    _program: Program
+
+    def __init__(self, engine: ColumnarEngine, scratch: Scratch) -> None:
+        self._engine, self._scratch = engine, scratch
+        self._state = np.zeros(at.T_SIZE, np.int64)
+
+    @property
+    def rounds(self) -> int:
+        return int(self._state[at.T_ROUND])
+
+    def _call(self, kernel_: object, *leading: object) -> int:
+        engine, program, scratch = self._engine, self._program, self._scratch
+        # Describing every term takes a while, and only comparisons ask.
+        kinds, numbers = engine.dictionary.described() if program.compares else _NOTHING_DESCRIBED
+        outcome: int = kernel_(  # type: ignore[operator]
+            engine.tables.relations, engine.tables.indexes, *leading, program.code, program.starts, program.variants,
+            program.work, self._state, scratch.batches, scratch.counts, scratch.cursors, scratch.chains, engine.keys,
+            engine.places, engine.parents, engine.rows, kinds, numbers,
+        )  # fmt: skip
+        if outcome == at.GROW:
+            self._grow()
+        elif outcome == at.EVALUATE:
+            self._evaluate(int(self._state[at.T_LEVEL]))
+        return outcome
+
+    def _grow(self) -> None:
+        engine = self._engine
+        relation = engine.by_number[int(self._state[at.T_RELATION])]
+        room = at.BATCH * max(1, max((len(plan.variant.rule.heads) for plan in self._program.plans), default=1))
+        engine.reserve(relation, room)
+
+    def _evaluate(self, level: int) -> None:
+        """Take the batch that waits at a step through its expression, and hand what remains to the next step."""
+        program, state, scratch = self._program, self._state, self._scratch
+        variant = program.variants[state[at.T_VARIANT]]
+        step = int(program.starts[variant[at.V_FIRST_STEP] + level])
+        code = program.code
+        expression = program.expressions[int(code[step + at.S_INDEX])]
+        count = int(scratch.counts[level])
+        batch, following = scratch.batches[level], scratch.batches[level + 1]
+        values, keep = expression.apply([batch[slot, :count] for slot in expression.slots], count)
+        kept = int(np.count_nonzero(keep))
+        copies = step + at.S_LISTS + 2 * int(code[step + at.S_OPERANDS]) + 2 * int(code[step + at.S_OUTPUTS])
+        for slot in code[copies : copies + int(code[step + at.S_COPIES])].tolist():
+            following[slot, :kept] = batch[slot, :count][keep]
+        if values is not None:
+            following[expression.output, :kept] = values[keep]
+        scratch.cursors[level, 0] = count
+        if kept:
+            scratch.counts[level + 1] = kept
+            scratch.cursors[level + 1] = 0, -2
+            state[at.T_LEVEL] = level + 1
+
+
+class PhaseRun(Driver):
+    """One call of the kernel after another until a phase is over."""
+
+    def __init__(
+        self, engine: ColumnarEngine, first: Sequence[Variant], loop: Sequence[Variant], relations: Sequence[str]
+    ) -> None:
+        super().__init__(engine, Scratch())
+        self._first, self._loop = first, loop
+        self._tracked = np.array([engine.relation(name).number for name in relations], np.int64)
+        self._state[[at.T_LEVEL, at.T_FIRST, at.T_VARIANTS]] = -1, len(first), len(first) + len(loop)
+        self.applications = 0
+        self._plan()
+
+    def _plan(self) -> None:
+        engine = self._engine
+        self._program = engine.compile((*self._first, *self._loop))
+        self._scratch.fit(self._program)
+        rows = engine.tables.relations
+        for number in self._tracked:
+            rows[number, at.R_PLANNED] = max(_REPLAN_GROWTH * rows[number, at.R_SIZE], 4 * at.BATCH)
+
+    def go(self, watch: Watch) -> None:
+        """Run to the fixpoint."""
+        while True:
+            self._state[at.T_BUDGET] = _BUDGET
+            outcome = self._call(run, self._tracked)
+            if outcome != at.EVALUATE:
+                watch.check(rounds=self.rounds, facts=self._engine.rows_in_all())
+            if outcome in (at.ROUND_OVER, at.DONE):
+                self.applications += int(self._program.variants[:, at.V_APPLICATIONS].sum())
+                self._program.variants[:, at.V_APPLICATIONS] = 0
+            if outcome == at.ROUND_OVER:
+                self._plan()
+            if outcome == at.DONE:
+                return
+
+
+class SweepRun(Driver):
+    """A sweep, compiled, to be run as often as updates need it."""
+
+    def __init__(self, engine: ColumnarEngine, sweep_: Sweep, scratch: Scratch) -> None:
+        super().__init__(engine, scratch)
+        self._sweep = sweep_
+        own = [engine.relation(name) for name in sweep_.relations]
+        self._own = np.array([relation.number for relation in own], np.int64)
+        self._owner_code, self._owners = owned_relations(engine, sweep_.heads)
+        self._begins = np.array(
+            [[b.where.care, b.where.want, b.relabel.set, b.relabel.clear] for b in sweep_.begin], np.int64
+        ).reshape(-1, 4)
+        self._labels = _labels(sweep_)
+        self._plan()
+
+    def _plan(self) -> None:
+        engine, sweep_ = self._engine, self._sweep
+        variants = (*sweep_.first, *sweep_.check, *sweep_.loop)
+        self._program = engine.compile(variants, sweep_.heads)
+        read = {atom.relation for variant in variants for atom in variant.rule.atoms}
+        self._read = np.array([engine.relation(name).number for name in read], np.int64)
+        sizes = engine.tables.relations[self._read, at.R_SIZE]
+        self._planned = np.maximum(_REPLAN_GROWTH * sizes, 4 * at.BATCH)
+
+    def go(self, watch: Watch, limit: int) -> SweepReport:
+        """Run to the end of the queue."""
+        engine, state, sweep_ = self._engine, self._state, self._sweep
+        if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
+            self._plan()
+        self._scratch.fit(self._program)
+        program = self._program
+        first, checks = len(sweep_.first), len(sweep_.first) + len(sweep_.check)
+        state[:] = 0
+        state[[at.T_LEVEL, at.T_FIRST, at.T_CHECKS, at.T_VARIANTS]] = -1, first, checks, checks + len(sweep_.loop)
+        program.variants[:, [at.V_APPLICATIONS, at.V_EFFECTS]] = 0
+        program.variants[:, at.V_LIMIT] = limit
+        engine.begin_sweep(self._own, self._owners, self._owner_code, self._begins)
+        while True:
+            state[at.T_BUDGET] = _BUDGET
+            outcome = self._call(sweep, self._own, self._labels)
+            if outcome == at.DONE:
+                break
+            if outcome == at.PAUSE:
+                watch.check(rounds=self.rounds, facts=engine.rows_in_all())
+        limits, facts = watch.limits, engine.rows_in_all()
+        if self.rounds > (limits.rounds or self.rounds) or facts > (limits.facts or facts):
+            watch.check(rounds=self.rounds, facts=facts)  # what it looks at besides is dear to ask for after each sweep
+        return SweepReport(
+            self.rounds,
+            int(program.variants[:, at.V_APPLICATIONS].sum()),
+            int(program.variants[:, at.V_EFFECTS].sum()),
+            int(state[at.T_WORKED_ON]),
+        )
+
+
+def owned_relations(
+    engine: ColumnarEngine, heads: Sequence[Atom]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Patterns of the facts that heads may conclude, and where those of each relation stand among them; 0 for all."""
+    code, places = [0], []
+    for name in dict.fromkeys(head.relation for head in heads):
+        whole = Atom(name, tuple(Variable(f"c{column}") for column in range(engine.relation(name).arity)))
+        if any(covers(head, whole) for head in heads):
+            places.append(0)
+        else:
+            places.append(len(code))
+            code += owner_patterns(heads, name, engine.dictionary)
+    return np.array(code, np.int64), np.array(places, np.int64)
+
+
+def _labels(sweep_: Sweep) -> npt.NDArray[np.int64]:
+    labels = np.zeros(at.L_SIZE, np.int64)
+    for place, relabel in (
+        (at.L_ENTER_SET, sweep_.enter),
+        (at.L_KEPT_SET, sweep_.kept),
+        (at.L_UNKEPT_SET, sweep_.unkept),
+        (at.L_DONE_SET, sweep_.done),
+    ):
+        labels[place : place + 2] = _bits(relabel)
+    if sweep_.keep is not None:
+        labels[at.L_KEEP_CARE], labels[at.L_KEEP_WANT] = sweep_.keep
+    labels[at.L_BY_RANK] = sweep_.by_rank
+    return labels
+
+
+def _bits(relabel: Relabel) -> tuple[int, int]:
+    return int(relabel.set), int(relabel.clear)

@@ -1,0 +1,133 @@
+"""How does the columnar engine carry an update through: edits, sweeps, and at the end commit or abort?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.dictionary.dictionary import Ids
+from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.batches import slot_operands, stack
+from everlog.engines.columnar.journal_kernels import (
+    abort_rows,
+    commit_rows,
+    edit_batch,
+    finish_component,
+    settle_unowned,
+)
+from everlog.engines.columnar.regroup import regroup
+from everlog.engines.columnar.relations import Relation
+from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
+from everlog.engines.interface import Changed, FactColumns, Flow
+from everlog.limits import Watch
+from everlog.plans.flat_rules import GroupRule
+from everlog.plans.sweeps import Sweep, SweepReport
+from everlog.rules.syntax import Atom
+
+if TYPE_CHECKING:
+    from everlog.engines.columnar.engine import ColumnarEngine
+
+_EDIT_BATCH = 1 << 14
+_COMPACT_FROM = 1 << 13  # dead rows below which compacting is not worth the while
+_NOBODY = np.full(1, -1, np.int64)
+
+
+class Updates:
+    """The part of an engine that keeps facts true."""
+
+    def __init__(self, engine: ColumnarEngine) -> None:
+        self._engine = engine
+        self._scratch = Scratch()
+        self._sweeps: dict[int, tuple[Sweep, SweepRun]] = {}  # by identity: hashing a sweep costs more than running it
+        self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
+        self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
+
+    def edit(self, relation: Relation, columns: Sequence[Ids], rows: int, explicit: bool) -> int:
+        engine = self._engine
+        self._began(relation)
+        code = slot_operands(relation.width)
+        changed = 0
+        for start in range(0, rows, _EDIT_BATCH):
+            batch = stack(columns, start, min(rows, start + _EDIT_BATCH))
+            count = batch.shape[1]
+            keys, places = np.empty(count, np.uint64), np.empty(count, np.int64)
+            fresh, found = np.empty(count, np.int32), np.empty(count, np.int32)
+            while True:
+                tables = engine.tables
+                made = edit_batch(
+                    tables.relations, tables.indexes, relation.number, code, batch, count, explicit, keys, places,
+                    fresh, found,
+                )  # fmt: skip
+                if made >= 0:
+                    break
+                engine.reserve(relation, count)
+            changed += int(made)
+        return changed
+
+    def _began(self, relation: Relation) -> None:
+        self._sizes.setdefault(relation.name, self._engine.size(relation))
+
+    def settle(self, relation: Relation, heads: Sequence[Atom]) -> Flow:
+        if not any(head.relation == relation.name for head in heads):
+            return Flow(*settle_unowned(self._engine.tables.relations, relation.number, _NOBODY, -1))
+        code, places = self._owners(tuple(head for head in heads if head.relation == relation.name))
+        if places[0] == 0:
+            return Flow(0, 0)
+        return Flow(*settle_unowned(self._engine.tables.relations, relation.number, code, places[0]))
+
+    def _owners(self, heads: tuple[Atom, ...]) -> tuple[Ids, Ids]:
+        if heads not in self._owned:
+            self._owned[heads] = owned_relations(self._engine, heads)
+        return self._owned[heads]
+
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int) -> SweepReport:
+        known = self._sweeps.get(id(sweep))
+        if known is None:
+            known = self._sweeps[id(sweep)] = (sweep, SweepRun(self._engine, sweep, self._scratch))
+        for name in sweep.relations:
+            self._began(self._engine.relation(name))
+        return known[1].go(watch, limit)
+
+    def finish(self, heads: tuple[Atom, ...], counted: bool) -> dict[str, Flow]:
+        code, places = self._owners(heads)
+        flows = {}
+        for name, place in zip(dict.fromkeys(head.relation for head in heads), places.tolist(), strict=True):
+            number = self._engine.relation(name).number
+            flows[name] = Flow(*finish_component(self._engine.tables.relations, number, code, place, counted))
+        return flows
+
+    def regroup(self, rule: GroupRule) -> Flow:
+        self._began(self._engine.relation(rule.head.relation))
+        return regroup(self._engine, rule)
+
+    def commit(self) -> dict[str, Changed]:
+        engine, changes = self._engine, {}
+        for name, size in self._sizes.items():
+            relation = engine.relation(name)
+            died = commit_rows(engine.tables.relations, relation.number)
+            relation.dead += int(died) + engine.size(relation) - size
+            row = engine.tables.relations[relation.number]
+            gained = relation.journal.queue[: row[at.R_QUEUE_SIZE]]
+            lost = relation.journal.frontier[: row[at.R_FRONTIER_SIZE]]
+            changes[name] = Changed(_facts(relation, gained), _facts(relation, lost))
+            engine.settle_rows(relation)
+            if relation.dead > _COMPACT_FROM and 2 * relation.dead > engine.size(relation):
+                engine.compact(relation)
+        self._sizes.clear()
+        return changes
+
+    def abort(self) -> None:
+        engine = self._engine
+        for name, size in self._sizes.items():
+            relation = engine.relation(name)
+            abort_rows(engine.tables.relations, relation.number)
+            relation.dead += engine.size(relation) - size  # rows that the update made stay, without a fact
+            engine.settle_rows(relation)
+        self._sizes.clear()
+
+
+def _facts(relation: Relation, rows: Ids) -> FactColumns:
+    facts = relation.facts[rows]
+    return FactColumns([facts[:, position] for position in range(relation.arity)], len(rows))

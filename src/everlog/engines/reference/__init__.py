@@ -1,0 +1,1 @@
+"""The honest yardstick: rules over plain Python sets."""

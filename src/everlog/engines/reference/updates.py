@@ -1,0 +1,251 @@
+"""How would one carry an update through with nothing but loops?
+
+Sweeps (plans/sweeps.py), word by word. What an update touches is written down first, so that it can be undone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from everlog.engines.interface import Changed, Flow
+from everlog.engines.reference.entries import Binding, Entry, Fact
+from everlog.limits import Watch
+from everlog.plans.flat_rules import GroupRule
+from everlog.plans.join_order import NoStatistics, plan_variant
+from everlog.plans.labels import PRIVATE, Bit
+from everlog.plans.sweeps import Effect, Ranks, Relabel, Sweep, SweepReport, SweepVariant
+from everlog.rules.syntax import Atom, Constant
+
+if TYPE_CHECKING:
+    from everlog.engines.reference.engine import ReferenceEngine
+
+_DEAD = Bit.ABSENT | Bit.WAS_ABSENT
+
+
+class Updates:
+    """The part of the reference engine that keeps facts true."""
+
+    def __init__(self, engine: ReferenceEngine) -> None:
+        self._engine = engine
+        self._journal: dict[str, dict[Fact, Entry]] = defaultdict(dict)  # what each touched fact was
+        self._queue: dict[str, list[Fact]] = defaultdict(list)
+        self.frontier: dict[str, list[Fact]] = defaultdict(list)
+
+    # --- what is explicit ---------------------------------------------------------------------------------------------
+
+    def edit(self, relation: str, facts: Iterable[Fact], explicit: bool) -> int:
+        changed = 0
+        for fact in facts:
+            entry = self._entry(relation, fact, create=explicit)
+            if entry is None or bool(entry.mask & Bit.EXPLICIT) == explicit:
+                continue
+            self._touch(relation, fact)
+            entry.mask = (
+                (entry.mask | Bit.EDITED | Bit.EXPLICIT) if explicit else (entry.mask | Bit.EDITED) & ~Bit.EXPLICIT
+            )
+            changed += 1
+        return changed
+
+    def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
+        flow = Flow(0, 0)
+        for fact in self._journal[relation]:
+            entry = self._engine.entries(relation)[fact]
+            if entry.mask & Bit.EDITED and not self._is_own(relation, fact, heads):
+                flow = _decide(entry, bool(entry.mask & Bit.EXPLICIT), flow)
+                entry.mask &= ~Bit.EDITED
+        return flow
+
+    # --- sweeps -------------------------------------------------------------------------------------------------------
+
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int) -> SweepReport:
+        report = SweepReport()
+        self._queue.clear()
+        self.frontier.clear()
+        for relation in sweep.relations:
+            for fact in self._journal[relation]:
+                entry = self._engine.entries(relation)[fact]
+                for begin in sweep.begin:
+                    if begin.where.holds(entry.mask):
+                        if self._is_own(relation, fact, sweep.heads):
+                            _relabel(entry, begin.relabel)
+                            self._queue[relation].append(fact)
+                        break
+        self._evaluate(sweep, sweep.first, report, 0)
+        while self._take(sweep):
+            report.rounds += 1
+            report.worked_on += sum(map(len, self.frontier.values()))
+            watch.check(rounds=report.rounds, facts=0)
+            self._evaluate(sweep, sweep.check, report, limit)
+            if sweep.keep is not None:
+                self._sift(sweep)
+            self._evaluate(sweep, sweep.loop, report, limit)
+            for relation, facts in self.frontier.items():
+                for fact in facts:
+                    _relabel(self._engine.entries(relation)[fact], sweep.done)
+            self.frontier.clear()
+        return report
+
+    def _take(self, sweep: Sweep) -> bool:
+        entries = {relation: self._engine.entries(relation) for relation in sweep.relations}
+        waiting = [(relation, fact) for relation in sweep.relations for fact in self._queue[relation]]
+        lowest = min((entries[relation][fact].rank for relation, fact in waiting), default=0)
+        self._queue.clear()
+        for relation, fact in waiting:
+            if sweep.by_rank and entries[relation][fact].rank != lowest:
+                self._queue[relation].append(fact)
+            else:
+                _relabel(entries[relation][fact], sweep.enter)
+                self.frontier[relation].append(fact)
+        return bool(waiting)
+
+    def _sift(self, sweep: Sweep) -> None:
+        assert sweep.keep is not None
+        for relation, facts in self.frontier.items():
+            entries = self._engine.entries(relation)
+            left = [fact for fact in facts if not sweep.keep.holds(entries[fact].mask)]
+            for fact in set(facts).difference(left):
+                _relabel(entries[fact], sweep.kept)
+            for fact in left:
+                _relabel(entries[fact], sweep.unkept)
+            self.frontier[relation] = left
+
+    def _evaluate(self, sweep: Sweep, variants: Iterable[SweepVariant], report: SweepReport, limit: int) -> None:
+        for variant in variants:
+            instances: dict[Fact, int] = defaultdict(int)
+            # All instances are found before any has an effect, as if they were one set.
+            for binding in list(self._engine.bindings(plan_variant(variant, NoStatistics()))):
+                ranks = self._ranks(variant, sweep.heads, binding)
+                if variant.ranks is Ranks.BELOW_SEED and max(ranks[1:], default=-1) >= ranks[0]:
+                    continue
+                if variant.limited and limit:
+                    seed = self._fact(variant.rule.atoms[0], binding)
+                    instances[seed] += 1
+                    if instances[seed] > limit:
+                        self._engine.entries(variant.rule.atoms[0].relation)[seed].mask |= Bit.SATED
+                        continue
+                report.applications += 1
+                for head in variant.rule.heads:
+                    fact = self._fact(head, binding)
+                    report.effects += self._effect(head.relation, fact, variant.effect, max(ranks, default=-1))
+
+    def _ranks(self, variant: SweepVariant, heads: Sequence[Atom], binding: Binding) -> list[int]:
+        """The ranks of the facts of an instance; those of other components count as -1."""
+        if variant.ranks is Ranks.IGNORED:
+            return []
+        ranks = []
+        for atom, own in zip(variant.rule.atoms, variant.own, strict=True):
+            fact = self._fact(atom, binding)
+            mine = own and self._is_own(atom.relation, fact, heads)
+            ranks.append(self._engine.entries(atom.relation)[fact].rank if mine else -1)
+        return ranks
+
+    def _effect(self, relation: str, fact: Fact, effect: Effect, largest: int) -> bool:
+        entry = self._entry(relation, fact, create=effect.create)
+        if entry is None or not effect.require.holds(entry.mask) or (effect.above and entry.rank <= largest):
+            return False
+        self._touch(relation, fact)
+        _relabel(entry, effect.relabel)
+        entry.weight += effect.weigh
+        if effect.rank:
+            entry.rank = largest + 1
+        if effect.queue is not None and effect.queue.holds(entry.mask):
+            self._queue[relation].append(fact)
+        return True
+
+    # --- the end of a component, and of the update --------------------------------------------------------------------
+
+    def finish(self, heads: tuple[Atom, ...], counted: bool) -> dict[str, Flow]:
+        flows = {}
+        for relation in dict.fromkeys(head.relation for head in heads):
+            flow = Flow(0, 0)
+            for fact in self._journal[relation]:
+                if self._is_own(relation, fact, heads):
+                    entry = self._engine.entries(relation)[fact]
+                    present = entry.present
+                    if counted:
+                        present = bool(entry.mask & Bit.EXPLICIT) or entry.weight > 0
+                    flow = _decide(entry, present, flow)
+                    entry.mask &= ~PRIVATE
+            flows[relation] = flow
+        return flows
+
+    def regroup(self, rule: GroupRule) -> Flow:
+        flow = Flow(0, 0)
+        relation = rule.head.relation
+        after = set(self._engine.groups(rule))
+        for fact in {*self._engine.entries(relation), *after}:
+            entry = self._entry(relation, fact, create=True)
+            assert entry is not None
+            if entry.present != (fact in after):
+                self._touch(relation, fact)
+                flow = _decide(entry, fact in after, flow)
+        return flow
+
+    def commit(self) -> dict[str, Changed]:
+        changes = {}
+        for relation, touched in self._journal.items():
+            gained, lost = [], []
+            entries = self._engine.entries(relation)
+            for fact in touched:
+                entry = entries[fact]
+                was = not entry.mask & Bit.WAS_ABSENT
+                if entry.present and not was:
+                    gained.append(fact)
+                elif was and not entry.present:
+                    lost.append(fact)
+                kept = entry.mask & (Bit.EXPLICIT | Bit.MARKED)
+                entry.mask = kept if entry.present else kept | _DEAD
+            changes[relation] = Changed(self._engine.columns(relation, gained), self._engine.columns(relation, lost))
+            for fact in [fact for fact, entry in entries.items() if not entry.present]:
+                del entries[fact]
+        self._journal.clear()
+        return changes
+
+    def abort(self) -> None:
+        for relation, touched in self._journal.items():
+            entries = self._engine.entries(relation)
+            entries.update(touched)
+            for fact in [fact for fact, entry in entries.items() if not entry.present]:
+                del entries[fact]
+        self._journal.clear()
+
+    # --- facts --------------------------------------------------------------------------------------------------------
+
+    def _entry(self, relation: str, fact: Fact, *, create: bool) -> Entry | None:
+        entries = self._engine.entries(relation)
+        return entries.setdefault(fact, Entry(mask=_DEAD)) if create else entries.get(fact)
+
+    def _touch(self, relation: str, fact: Fact) -> None:
+        entry = self._engine.entries(relation)[fact]
+        if not entry.mask & Bit.TOUCHED:
+            self._journal[relation][fact] = replace(entry)
+            entry.mask |= Bit.TOUCHED
+
+    def _fact(self, atom: Atom, binding: Binding) -> Fact:
+        return tuple(self._engine.value(arg, binding) for arg in atom.args)
+
+    def _is_own(self, relation: str, fact: Fact, heads: Sequence[Atom]) -> bool:
+        """Does a fact match one of these heads?"""
+        return any(head.relation == relation and self._matches(head, fact) for head in heads)
+
+    def _matches(self, head: Atom, fact: Fact) -> bool:
+        known: Binding = {}
+        for arg, id_ in zip(head.args, fact, strict=True):
+            wanted = self._engine.value(arg, {}) if isinstance(arg, Constant) else known.setdefault(arg.name, id_)
+            if wanted != id_:
+                return False
+        return True
+
+
+def _relabel(entry: Entry, relabel: Relabel) -> None:
+    entry.mask = (entry.mask | relabel.set) & ~relabel.clear
+
+
+def _decide(entry: Entry, present: bool, flow: Flow) -> Flow:
+    """Say whether a fact is there now, and count it if that is a change."""
+    entry.mask = entry.mask & ~Bit.ABSENT if present else entry.mask | Bit.ABSENT
+    was = not entry.mask & Bit.WAS_ABSENT
+    return Flow(flow.gained + (present and not was), flow.lost + (was and not present))

@@ -161,6 +161,12 @@ class MaintainingEngine(Engine, Protocol):
     def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
         """Edited facts that none of these heads may conclude are there if and only if they are explicit."""
 
+    def doom(self, heads: tuple[Atom, ...]) -> int:
+        """Take away every fact that these heads may conclude, with its weight; returns how many there were."""
+
+    def uncount(self, heads: tuple[Atom, ...]) -> None:
+        """Set the weight of every fact that these heads may conclude to zero."""
+
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0) -> SweepReport:
         """Run a sweep; `limit` is the number of instances per seed for variants that are limited."""
 

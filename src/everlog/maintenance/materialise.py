@@ -40,7 +40,15 @@ def shapes(components: Sequence[Component[EvaluatedRule]]) -> list[Shape]:
         for rule in component.rules:
             bag = isinstance(rule, FlatRule) and rule.bag
             for head in rule.heads:
-                found[head.relation] = Shape(head.relation, len(head.args), bag)
+                # What maintenance will need: ranks where there is recursion, counts of derivations elsewhere.
+                known = found.get(head.relation, Shape(head.relation, len(head.args)))
+                found[head.relation] = Shape(
+                    head.relation,
+                    len(head.args),
+                    bag,
+                    weighted=known.weighted or (isinstance(rule, FlatRule) and not component.recursive),
+                    ranked=known.ranked or component.recursive,
+                )
     for component in components:
         for rule in component.rules:
             for atom, _ in rule_reads(rule):

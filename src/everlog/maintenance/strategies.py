@@ -1,11 +1,33 @@
-"""Which strategies of maintenance can be asked for by name?"""
+"""Which strategy brings a component up to date, and why?
+
+Each strategy is a file of its own. A strategy that a user asks for is used wherever it fits: `counting` needs a
+component without recursion, `ranked` and `bf-counting` one with recursion, and bags are always counted, since nothing
+else knows multiplicities.
+"""
 
 from __future__ import annotations
 
-from everlog.errors import UsageError
+from collections.abc import Callable, Mapping
 
+from everlog.engines.interface import Flow, MaintainingEngine
+from everlog.errors import UsageError
+from everlog.limits import Watch
+from everlog.maintenance import bf, bf_counting, counting, dred, ranked, rematerialise
+from everlog.maintenance.component import MaintainedComponent
+from everlog.maintenance.reports import ComponentReport
+
+Maintain = Callable[[MaintainingEngine, MaintainedComponent, Watch, ComponentReport], None]
+
+STRATEGIES: dict[str, Maintain] = {
+    "counting": counting.maintain,
+    "bf": bf.maintain,
+    "bf-counting": bf_counting.maintain,
+    "ranked": ranked.maintain,
+    "dred": dred.maintain,
+    "rematerialise": rematerialise.maintain,
+}
 CHOOSE = "choose"
-NAMES = (CHOOSE, "counting", "bf", "bf-counting", "ranked", "dred", "rematerialise")
+NAMES = (CHOOSE, *STRATEGIES)
 
 
 def check_strategy(name: str) -> str:
@@ -13,3 +35,33 @@ def check_strategy(name: str) -> str:
     if name not in NAMES:
         raise UsageError(f"there is no strategy {name!r}", hint=f"one of: {', '.join(NAMES)}")
     return name
+
+
+def pick(component: MaintainedComponent, wanted: str, changed: Mapping[str, Flow]) -> tuple[str, str]:
+    """The strategy for a component in this update, and the reason where it is not the one asked for."""
+    if component.refuted_relations() & set(changed):
+        return "rematerialise", "a condition inside NOT depends on the rule's own recursion"
+    if not component.recursive:
+        if component.bag or wanted not in ("bf", "dred", "rematerialise"):
+            if component.kept.weights:
+                return "counting", ""
+            return "rematerialise", "counts were not kept by the strategy used before"
+        return wanted, ""
+    if wanted in (CHOOSE, "counting"):
+        wanted = "ranked"
+    if wanted in ("bf", "bf-counting") and component.mixed:
+        return "dred", f"{wanted} would have to tell this component's facts from those of others"
+    if wanted == "ranked" and not component.kept.ranks:
+        return "rematerialise", "ranks were not kept by the strategy used before"
+    return wanted, ""
+
+
+def note_what_is_kept(component: MaintainedComponent, strategy: str) -> None:
+    """After a strategy has run: which of the knowledge beside the facts is still true?"""
+    kept = component.kept
+    kept.counts = strategy == "bf-counting"
+    kept.weights = strategy in ("counting", "rematerialise") or (component.recursive and kept.weights)
+    if strategy in ("bf", "bf-counting"):
+        kept.ranks = False  # a proved fact may now rest on facts of higher rank
+    elif strategy == "rematerialise":
+        kept.ranks = True

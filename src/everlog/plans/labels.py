@@ -15,7 +15,7 @@ carries while an update runs: of the bits it cares about, which are set. The pap
     UNTOUCHED       I \\ (O ∪ N)             … nor being worked on
     STANDING        (ranked deletion)       there before and now, and not suspended
     SETTLED         I \\ ΔI                  there now, and not in the frontier
-    DOOMED          D                       taken away, to be derived again or lost
+    DOOMED          D \\ E                   taken away and not explicit: to be derived again, or lost
     UNREFUTED       I \\ S                   there before, and not disproved
     PROVED          V                       checked, and derived from what remains
     PROVED_BEFORE   V \\ N                   … and not in the frontier
@@ -92,7 +92,7 @@ class Label(Enum):
     UNTOUCHED = "untouched", having(lacking=Bit.WAS_ABSENT | Bit.DONE | Bit.FRONTIER)
     STANDING = "standing", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.DOOMED)
     SETTLED = "settled", having(lacking=Bit.ABSENT | Bit.FRONTIER)
-    DOOMED = "doomed", having(Bit.DOOMED | Bit.ABSENT, lacking=Bit.FRESH)
+    DOOMED = "doomed", having(Bit.DOOMED | Bit.ABSENT, lacking=Bit.FRESH | Bit.EXPLICIT)
     UNREFUTED = "unrefuted", having(lacking=Bit.WAS_ABSENT | Bit.DISPROVED)
     PROVED = "proved", having(Bit.EXPANDED)
     PROVED_BEFORE = "proved before", having(Bit.EXPANDED, lacking=Bit.FRONTIER)

@@ -43,7 +43,7 @@ def _changed(
     absent_after: Label,
 ) -> list[SweepVariant]:
     variants = []
-    own = _own(rule.atoms, heads)
+    own = own_atoms(rule.atoms, heads)
     atoms, absent = len(rule.atoms), len(rule.absent)
     for seed in range(atoms):
         if any(covers(head, rule.atoms[seed]) for head in heads):
@@ -72,7 +72,7 @@ def spreading_instances(
     ranks: Ranks = Ranks.IGNORED,
 ) -> list[SweepVariant]:
     """Instances with a fact of the frontier: own atoms before it read `before`, own atoms behind it `after`."""
-    own = _own(rule.atoms, heads)
+    own = own_atoms(rule.atoms, heads)
     variants = []
     for seed in (position for position, is_own in enumerate(own) if is_own):
         labels = tuple(
@@ -96,11 +96,14 @@ def supporting_instances(
     enough: Bit = NO_BITS,
     ask: bool = False,
 ) -> list[SweepVariant]:
-    """Instances whose head is a fact of `seed`; the effect is on the head, or on the own facts in the body if `ask`."""
+    """Instances whose head is a fact of `seed`; the effect is on the head, or on the own facts in the body if `ask`.
+
+    The head's own rank counts only as the bound of the others, never as part of the instance.
+    """
     variants = []
     for head in rule.heads:
         turned = _from_head(rule, head)
-        is_own = _own(rule.atoms, heads)
+        is_own = own_atoms(rule.atoms, heads)
         concluded = tuple(atom for atom, mine in zip(rule.atoms, is_own, strict=True) if mine) if ask else (head,)
         if not concluded:
             continue
@@ -112,27 +115,31 @@ def supporting_instances(
                 0,
                 (absent,) * len(rule.absent),
                 effect,
-                (True, *is_own),
+                (ranks is Ranks.BELOW_SEED, *is_own),
                 ranks,
                 enough,
                 limited=ask,
-            )  # fmt: skip
+            )
         )
     return variants
 
 
-def full_instances(rule: FlatRule, heads: Sequence[Atom], effect: Effect, ranks: Ranks) -> SweepVariant:
-    """Every instance that holds now."""
-    labels, absent = (Label.NOW,) * len(rule.atoms), (Label.NOT_NOW,) * len(rule.absent)
-    return SweepVariant(rule, labels, None, absent, effect, _own(rule.atoms, heads), ranks)
+def full_instances(
+    rule: FlatRule, heads: Sequence[Atom], effect: Effect, ranks: Ranks = Ranks.IGNORED, *, before: bool = False
+) -> SweepVariant:
+    """Every instance that holds now, or that held before."""
+    label, absent = (Label.BEFORE, Label.NOT_BEFORE) if before else (Label.NOW, Label.NOT_NOW)
+    labels, without = (label,) * len(rule.atoms), (absent,) * len(rule.absent)
+    return SweepVariant(rule, labels, None, without, effect, own_atoms(rule.atoms, heads), ranks)
 
 
 def is_recursive(rule: FlatRule, heads: Sequence[Atom]) -> bool:
     """Does a rule read what its component defines?"""
-    return any(_own(rule.atoms, heads))
+    return any(own_atoms(rule.atoms, heads))
 
 
-def _own(atoms: Sequence[Atom], heads: Sequence[Atom]) -> tuple[bool, ...]:
+def own_atoms(atoms: Sequence[Atom], heads: Sequence[Atom]) -> tuple[bool, ...]:
+    """Which of these atoms may match facts that the heads conclude?"""
     return tuple(any(unify(atom, head) for head in heads) for atom in atoms)
 
 

@@ -79,6 +79,7 @@ class Begin:
 
     where: Condition
     relabel: Relabel = NO_RELABEL
+    counted: bool | None = None  # only those whose weight is above zero, or only those whose weight is zero
 
 
 @dataclass(frozen=True)

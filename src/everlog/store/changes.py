@@ -6,12 +6,13 @@ the log stores it and subscribers receive it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from everlog.engines.interface import PhaseReport
 from everlog.facts.terms import Term
+from everlog.maintenance.reports import ComponentReport
 from everlog.store.rows import Rows
 
 
@@ -19,7 +20,7 @@ from everlog.store.rows import Rows
 class Report:
     """What the update took, component by component, and what of it had no effect."""
 
-    phases: list[PhaseReport] = field(default_factory=list)
+    phases: Sequence[PhaseReport | ComponentReport] = ()
     strategy: str = "rematerialise"
     inserted: int = 0  # explicit facts that were not explicit before
     deleted: int = 0

@@ -20,19 +20,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from everlog.engines.interface import Engine, FactColumns, Shape
+from everlog.engines.interface import Engine, FactColumns, MaintainingEngine, Shape
 from everlog.errors import NotFoundError, ProgramError, UsageError
 from everlog.limits import Limits
 from everlog.maintenance.materialise import Progress, evaluation_components, materialise
 from everlog.maintenance.strategies import CHOOSE, check_strategy
+from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
 from everlog.plans.rewrites import Rewriting, rewrite_rules
 from everlog.rules.components import Component
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
-from everlog.store.bases import load_bases
+from everlog.store.bases import in_part, load_bases
 from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
 from everlog.store.engines import make_dictionary, make_engine, rewrites_pay
@@ -72,8 +73,8 @@ class KnowledgeBase:
         rewrites: bool = True,
     ) -> None:
         self.version = 0
-        self.limits = limits or Limits()
         self.strategy = check_strategy(strategy)
+        self.limits = limits or Limits()
         self._engine_name = engine
         self._dictionary = make_dictionary(engine)
         self._engine: Engine = make_engine(engine, self._dictionary)
@@ -83,6 +84,7 @@ class KnowledgeBase:
         self._rewrites = rewrites and rewrites_pay(engine)
         self._rewriting = Rewriting()
         self._components = evaluation_components(())
+        self._maintenance = Maintenance(())
         self.on_progress: Progress | None = None
         self._look_ahead: Callable[[], Update | None] = _nothing_ahead  # polled in every round where marking is on
         self._journal: Journal | None = None  # where updates are written before they count; None: nowhere
@@ -170,7 +172,7 @@ class KnowledgeBase:
     def _update(self, update: Update, *, name: str = "<rules>", strategy: str | None = None, covers: int = 1) -> Change:
         """Apply an update that stands for `covers` updates of a stream."""
         started = time.perf_counter()
-        check_strategy(strategy or self.strategy)
+        strategy = check_strategy(strategy or self.strategy)
         program = self._read_rules(update.add_rules, name)
         kept = self._without_rules(update.remove_rules)
         rules = (*kept, *name_rules(program.rules, taken={rule.name or "" for rule in kept}))
@@ -187,7 +189,7 @@ class KnowledgeBase:
                 self._journal.write(self, version, arities, program.prefixes, kept, rules, inserted, deleted)
 
         with Interrupts() as interrupts:
-            gained, lost = self._apply(rules, inserted, deleted, report, acknowledge)
+            gained, lost = self._apply(rules, inserted, deleted, strategy, report, acknowledge)
             self._prefixes.update(program.prefixes)
             self.version = version
         report.seconds = time.perf_counter() - started
@@ -304,9 +306,12 @@ class KnowledgeBase:
         rules: tuple[Rule, ...],
         inserted: dict[str, Batch],
         deleted: dict[str, Batch],
+        strategy: str,
         report: Report,
         acknowledge: Callable[[Mapping[str, int]], None],
     ) -> Changed:
+        if rules == self._rules and self._can_maintain(inserted):
+            return self._maintain(inserted, deleted, strategy, report, acknowledge)
         rewriting, components = self._rewriting, self._components
         if rules != self._rules:
             rewriting = rewrite_rules(rules, enabled=self._rewrites)
@@ -330,9 +335,68 @@ class KnowledgeBase:
             self._engine.rollback(savepoint)
             raise
         # Nothing can fail from here on: the new state replaces the old one whole.
+        self._maintenance = Maintenance(components)
         self._engine, self._rules, self._arities = engine, rules, arities
         self._rewriting, self._components = rewriting, components
         return changed
+
+    def _can_maintain(self, inserted: dict[str, Batch]) -> bool:
+        """Is there something to go on from, and an engine that can?"""
+        if not hasattr(self._engine, "commit") or self._maintenance.shared:
+            return False
+        if any(self._arities.get(batch.relation) != batch.arity for batch in inserted.values()):
+            return False
+        # Into an empty store facts are loaded and everything is derived, which is what that is best at.
+        return any(self._engine.count(name) for name in self._arities)
+
+    def _maintain(
+        self,
+        inserted: dict[str, Batch],
+        deleted: dict[str, Batch],
+        strategy: str,
+        report: Report,
+        acknowledge: Callable[[Mapping[str, int]], None],
+    ) -> Changed:
+        """Change what is explicit and carry that through the components."""
+        engine = cast(MaintainingEngine, self._engine)
+        kept = self._maintenance.kept()
+        report.strategy = strategy
+        try:
+            edited: list[str] = []
+            for name, batch in deleted.items():
+                known = self._arities.get(name) == batch.arity
+                changed = self._edit(engine, batch, edited, explicit=False) if known else 0
+                report.deleted += changed
+                report.not_there += batch.rows - changed
+            for batch in inserted.values():
+                changed = self._edit(engine, batch, edited, explicit=True)
+                report.inserted += changed
+                report.already_there += batch.rows - changed
+            report.phases = self._maintenance.run(engine, edited, strategy, self.limits.watch())
+            acknowledge(self._arities)
+        except BaseException:
+            engine.abort()
+            self._maintenance.restore(kept)
+            raise
+        changes = engine.commit()
+        gained, lost = {}, {}
+        for name, (more, less) in changes.items():
+            if not is_auxiliary(name):
+                if more.rows:
+                    gained[name] = self._named(self._arities[name], more)
+                if less.rows:
+                    lost[name] = self._named(self._arities[name], less)
+        return gained, lost
+
+    def _edit(self, engine: MaintainingEngine, batch: Batch, edited: list[str], *, explicit: bool) -> int:
+        """Make facts explicit or no longer, where the user put them and in the bases of closures; lists the relations."""
+        facts = FactColumns(batch.columns(), batch.rows)
+        edited.append(batch.relation)
+        for closure in self._rewriting.closures:
+            if closure.part.relation == batch.relation:
+                engine.edit(closure.base, *in_part(closure, facts, self._dictionary), explicit=explicit)
+                edited.append(closure.base)
+        return engine.edit(batch.relation, *facts, explicit=explicit)
 
     def _extend(
         self,

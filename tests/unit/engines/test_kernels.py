@@ -56,7 +56,7 @@ def test_an_index_chains_the_rows_with_its_key_newest_first(columns: tuple[int, 
     engine.declare(Shape("r", 4))
     half = len(facts) // 2
     engine.load("r", list(facts[:half].T), half)
-    relation, tables = engine._relations["r"], engine._tables
+    relation, tables = engine._relations["r"], engine.tables
     index = relation.index_on(columns, tables)  # built over the first half, kept for the second
     engine.load("r", list(facts[half:].T), len(facts) - half)
     heads = dict.fromkeys(map(tuple, facts[:, columns].tolist()), -1)

@@ -186,13 +186,13 @@ class ColumnarEngine:
 
     def advance(self, relations: Sequence[str]) -> dict[str, int]:
         gained = {}
+        self._round += 1
         for name in relations:
             row = self.tables.relations[self._relations[name].number]
             row[at.R_LOW], row[at.R_HIGH] = row[at.R_HIGH], row[at.R_SIZE]
             gained[name] = int(row[at.R_HIGH] - row[at.R_LOW])
             if self._relations[name].ranked:
                 self._relations[name].ranks[row[at.R_LOW] : row[at.R_HIGH]] = self._round
-        self._round += 1
         return gained
 
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
@@ -224,6 +224,12 @@ class ColumnarEngine:
 
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0) -> SweepReport:
         return self._updates.sweep(sweep, watch, limit)
+
+    def doom(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.doom(heads)
+
+    def uncount(self, heads: tuple[Atom, ...]) -> None:
+        self._updates.uncount(heads)
 
     def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> dict[str, Flow]:
         return self._updates.finish(heads, counted)

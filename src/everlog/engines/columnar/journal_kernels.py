@@ -163,6 +163,40 @@ def finish_component(relations, relation, code, owners, counted):
 
 
 @kernel
+def doom_rows(relations, relation, code, owners):
+    """Take away every fact of the component, with its weight; returns how many there were."""
+    masks = uint16s(relations[relation, at.R_MASKS])
+    facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+    weights, weighted = int64s(relations[relation, at.R_WEIGHTS]), relations[relation, at.R_WEIGHTS] != 0
+    doomed = np.int64(0)
+    for row in range(relations[relation, at.R_SIZE]):
+        if not is_own(facts, arity, row, code, owners):
+            continue
+        if (masks[row] & at.ABSENT) == 0:
+            touch(relations, relation, row)
+            masks[row] = relabelled(relabelled(masks[row], 0, at.PRIVATE), at.ABSENT | at.DOOMED, 0)
+            doomed += 1
+        if weighted and weights[row] != 0:
+            touch(relations, relation, row)
+            weights[row] = 0
+    return doomed
+
+
+@kernel
+def uncount_rows(relations, relation, code, owners):
+    """Set the weight of every fact of the component to zero; returns how many had one."""
+    facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+    weights = int64s(relations[relation, at.R_WEIGHTS])
+    counted = np.int64(0)
+    for row in range(relations[relation, at.R_SIZE]):
+        if weights[row] != 0 and is_own(facts, arity, row, code, owners):
+            touch(relations, relation, row)
+            weights[row] = 0
+            counted += 1
+    return counted
+
+
+@kernel
 def commit_rows(relations, relation):
     """The state now becomes the state before the next update.
 

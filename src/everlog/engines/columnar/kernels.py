@@ -55,7 +55,8 @@ def emit(relations, indexes, code, starts, first, last, batch, count, keys, plac
 def end_round(relations, tracked, rank):
     """Conclusions become NEW; returns how many there are and whether plans were made for far smaller relations.
 
-    The round in which a fact came is its rank: some fact of the instance is of the round before, and none is later.
+    The round in which a fact came is its rank: no fact of the instance is of that round or later. Explicit facts,
+    which are there before the first, have rank 0.
     """
     gained = 0
     outgrown = False
@@ -232,7 +233,7 @@ def run(
     while True:
         last_variant = state[at.T_FIRST] if state[at.T_ROUND] == 0 else state[at.T_VARIANTS]
         if state[at.T_VARIANT] >= last_variant:
-            gained, outgrown = end_round(relations, tracked, state[at.T_ROUND])
+            gained, outgrown = end_round(relations, tracked, state[at.T_ROUND] + 1)
             state[at.T_ROUND] += 1
             state[at.T_VARIANT] = state[at.T_FIRST]
             state[at.T_LEVEL] = -1

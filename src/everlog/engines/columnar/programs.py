@@ -193,9 +193,10 @@ class _Writer:
     def _rank_use(self, atom: Atom) -> int:
         if self._sweep is None or _RANK not in self._extra:
             return at.RANK_UNUSED
+        own = self._own[atom] and self._relation(atom.relation).ranked
         if not self._has_read:
-            return at.RANK_START if self._own[atom] else at.RANK_OUTSIDE
-        if not self._own[atom]:
+            return at.RANK_START if own else at.RANK_OUTSIDE
+        if not own:
             return at.RANK_UNUSED
         return at.RANK_CARRY if self._sweep.ranks is Ranks.CARRIED else at.RANK_BELOW
 
@@ -214,7 +215,7 @@ class _Writer:
             return
         effect = self._sweep.effect
         flags = at.FLAG_CREATE * effect.create | at.FLAG_QUEUE * (effect.queue is not None)
-        flags |= at.FLAG_ABOVE * effect.above | at.FLAG_RANK * effect.rank
+        flags |= (at.FLAG_ABOVE * effect.above | at.FLAG_RANK * effect.rank) * relation.ranked
         start = len(self._code)
         self._write(
             at.OP_MARK, (), relation=relation.number, operands=operands, care=effect.require.care,

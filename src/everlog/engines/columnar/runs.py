@@ -151,8 +151,12 @@ class SweepRun(Driver):
         self._own = np.array([relation.number for relation in own], np.int64)
         self._owner_code, self._owners = owned_relations(engine, sweep_.heads)
         self._begins = np.array(
-            [[b.where.care, b.where.want, b.relabel.set, b.relabel.clear] for b in sweep_.begin], np.int64
-        ).reshape(-1, 4)
+            [
+                [b.where.care, b.where.want, b.relabel.set, b.relabel.clear, {None: 0, True: 1, False: 2}[b.counted]]
+                for b in sweep_.begin
+            ],
+            np.int64,
+        ).reshape(-1, 5)
         self._labels = _labels(sweep_)
         self._plan()
 

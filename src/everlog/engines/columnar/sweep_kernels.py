@@ -105,10 +105,14 @@ def begin_sweep(relations, own, owners, code, begins):
         relations[relation, at.R_FRONTIER_SIZE] = 0
         journal, masks = int32s(relations[relation, at.R_JOURNAL]), uint16s(relations[relation, at.R_MASKS])
         facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+        weights = int64s(relations[relation, at.R_WEIGHTS])
         for entry in range(relations[relation, at.R_JOURNAL_SIZE]):
             row = journal[entry]
             for number in range(len(begins)):
-                if (masks[row] & begins[number, 0]) == begins[number, 1]:
+                counted = begins[number, 4]  # 0: weights do not matter, 1: above zero, 2: zero
+                if (masks[row] & begins[number, 0]) == begins[number, 1] and (
+                    counted == 0 or (weights[row] > 0) == (counted == 1)
+                ):
                     if is_own(facts, arity, row, code, owners[place]):
                         masks[row] = relabelled(masks[row], begins[number, 2], begins[number, 3])
                         enqueue(relations, relation, row)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +13,11 @@ from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.journal_kernels import (
     abort_rows,
     commit_rows,
+    doom_rows,
     edit_batch,
     finish_component,
     settle_unowned,
+    uncount_rows,
 )
 from everlog.engines.columnar.regroup import regroup
 from everlog.engines.columnar.relations import Relation
@@ -89,6 +91,23 @@ class Updates:
         for name in sweep.relations:
             self._began(self._engine.relation(name))
         return known[1].go(watch, limit)
+
+    def doom(self, heads: tuple[Atom, ...]) -> int:
+        return self._over_own(heads, doom_rows)
+
+    def uncount(self, heads: tuple[Atom, ...]) -> None:
+        self._over_own(heads, uncount_rows)
+
+    def _over_own(self, heads: tuple[Atom, ...], kernel: Callable[..., int]) -> int:
+        engine, done = self._engine, 0
+        code, places = self._owners(heads)
+        for name, place in zip(dict.fromkeys(head.relation for head in heads), places.tolist(), strict=True):
+            relation = engine.relation(name)
+            self._began(relation)
+            relation.journal.reserve(engine.size(relation))
+            relation.describe(engine.tables)
+            done += int(kernel(engine.tables.relations, relation.number, code, place))
+        return done
 
     def finish(self, heads: tuple[Atom, ...], counted: bool) -> dict[str, Flow]:
         code, places = self._owners(heads)

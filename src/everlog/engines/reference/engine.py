@@ -72,6 +72,7 @@ class ReferenceEngine:
 
     def advance(self, relations: Sequence[str]) -> dict[str, int]:
         gained = {}
+        self._round += 1
         for relation in relations:
             facts, waiting = self._facts[relation], self._waiting[relation]
             self._new[relation] = {fact for fact in waiting if fact not in facts}
@@ -79,7 +80,6 @@ class ReferenceEngine:
             for fact, weight in waiting.items():
                 facts.setdefault(fact, Entry(rank=self._round)).weight += weight
         self._waiting.clear()
-        self._round += 1
         return gained
 
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
@@ -164,6 +164,12 @@ class ReferenceEngine:
 
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0) -> SweepReport:
         return self._updates.sweep(sweep, watch, limit)
+
+    def doom(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.doom(heads)
+
+    def uncount(self, heads: tuple[Atom, ...]) -> None:
+        self._updates.uncount(heads)
 
     def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> dict[str, Flow]:
         return self._updates.finish(heads, counted)

@@ -68,7 +68,7 @@ class Updates:
             for fact in self._journal[relation]:
                 entry = self._engine.entries(relation)[fact]
                 for begin in sweep.begin:
-                    if begin.where.holds(entry.mask):
+                    if begin.where.holds(entry.mask) and begin.counted in (None, entry.weight > 0):
                         if self._is_own(relation, fact, sweep.heads):
                             _relabel(entry, begin.relabel)
                             self._queue[relation].append(fact)
@@ -154,6 +154,32 @@ class Updates:
         if effect.queue is not None and effect.queue.holds(entry.mask):
             self._queue[relation].append(fact)
         return True
+
+    def doom(self, heads: tuple[Atom, ...]) -> int:
+        doomed = 0
+        for relation, fact, entry in self._own(heads):
+            if entry.present:
+                self._touch(relation, fact)
+                entry.mask = entry.mask & ~PRIVATE | Bit.ABSENT | Bit.DOOMED
+                doomed += 1
+            if entry.weight:
+                self._touch(relation, fact)
+                entry.weight = 0
+        return doomed
+
+    def uncount(self, heads: tuple[Atom, ...]) -> None:
+        for relation, fact, entry in self._own(heads):
+            if entry.weight:
+                self._touch(relation, fact)
+                entry.weight = 0
+
+    def _own(self, heads: tuple[Atom, ...]) -> list[tuple[str, Fact, Entry]]:
+        return [
+            (relation, fact, entry)
+            for relation in dict.fromkeys(head.relation for head in heads)
+            for fact, entry in self._engine.entries(relation).items()
+            if self._is_own(relation, fact, heads)
+        ]
 
     # --- the end of a component, and of the update --------------------------------------------------------------------
 

@@ -1,0 +1,86 @@
+"""What does maintenance know of a component?
+
+Its rules and heads, and the sweeps made of them, each made when a strategy first asks for it and kept: an update that
+touches a handful of facts must not spend its time on preparing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, rule_reads
+from everlog.plans.sweep_variants import covers, is_recursive, own_atoms
+from everlog.rules.components import Component
+from everlog.rules.syntax import Atom
+
+T = TypeVar("T")
+
+
+@dataclass
+class Kept:
+    """What is known beside the facts of a component, and whether it is true of them now."""
+
+    ranks: bool = True  # every derived fact has an instance of smaller ranks
+    counts: bool = False  # in a recursive component: weights count the derivations by rules that do not recurse
+    weights: bool = True  # in any other: weights count all derivations
+
+
+@dataclass
+class MaintainedComponent:
+    """A component with what strategies keep for it."""
+
+    component: Component[EvaluatedRule]
+    kept: Kept = field(default_factory=Kept)
+    _made: dict[str, object] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        rules = self.component.rules
+        self.rules = [rule for rule in rules if isinstance(rule, FlatRule)]
+        self.group = next((rule for rule in rules if isinstance(rule, GroupRule)), None)
+        self.heads: tuple[Atom, ...] = tuple(dict.fromkeys(head for rule in rules for head in rule.heads))
+        self.recursive_rules = [rule for rule in self.rules if is_recursive(rule, self.heads)]
+        self.read_relations = tuple(dict.fromkeys(atom.relation for atom in self.reads()))
+        self.defined_relations = tuple(dict.fromkeys(head.relation for head in self.heads))
+        self.other_rules = [rule for rule in self.rules if not is_recursive(rule, self.heads)]
+
+    @property
+    def name(self) -> str:
+        return ", ".join(dict.fromkeys(rule.name for rule in self.component.rules))
+
+    @property
+    def bag(self) -> bool:
+        return any(rule.bag for rule in self.rules)
+
+    @property
+    def recursive(self) -> bool:
+        return self.component.recursive
+
+    def reads(self) -> Iterator[Atom]:
+        """Every atom of its rules, those under NOT and in aggregates too."""
+        for rule in self.component.rules:
+            for atom, _ in rule_reads(rule):
+                yield atom
+
+    def refuted_relations(self) -> set[str]:
+        """Relations that are read by bodies which no delta rule covers (plans/flat_rules.Refuted)."""
+        return {
+            atom.relation for rule in self.rules for refuted in rule.refuted for atom, _ in rule_reads(refuted.body)
+        }
+
+    @property
+    def mixed(self) -> bool:
+        """May an atom match facts of this component and of others?"""
+        return any(
+            not any(covers(head, atom) for head in self.heads)
+            for rule in self.recursive_rules
+            for atom, own in zip(rule.atoms, own_atoms(rule.atoms, self.heads), strict=True)
+            if own
+        )
+
+    def made(self, name: str, make: Callable[[MaintainedComponent], T]) -> T:
+        """What `make` makes of this component, made once."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        return self._made[name]  # type: ignore[return-value]

@@ -1,0 +1,50 @@
+"""DRed: overdelete, rederive, insert (Gupta, Mumick and Subrahmanian 1993).
+
+With both refinements of Motik et al. (2015, section 3): in overdeletion an atom before the frontier's reads
+I \\ (O ∪ N) and one behind it I \\ O, and in insertion atoms before it read I \\ N, so that no instance is found twice.
+"""
+
+from __future__ import annotations
+
+from everlog.engines.interface import MaintainingEngine
+from everlog.limits import Watch
+from everlog.maintenance.component import MaintainedComponent
+from everlog.maintenance.insertion import insertion, rederivation
+from everlog.maintenance.reports import ComponentReport
+from everlog.plans.labels import Bit, Label, having
+from everlog.plans.sweep_variants import lost_instances, spreading_instances
+from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
+
+DOOM = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.DOOMED), relabel=Relabel(set=Bit.DOOMED))
+NO_LONGER_EXPLICIT = Begin(
+    having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.WAS_ABSENT | Bit.DOOMED), Relabel(set=Bit.DOOMED)
+)
+
+
+def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
+    """Take away all that depends on a loss, derive again what still follows, and take in gains."""
+    doomed = report.add("deletion", engine.sweep(component.made("overdeletion", _overdeletion), watch))
+    if doomed.worked_on:
+        report.add("backward", engine.sweep(rederivation(component), watch))
+    report.add("insertion", engine.sweep(insertion(component), watch))
+
+
+def _overdeletion(component: MaintainedComponent) -> Sweep:
+    rules, heads = component.rules, component.heads
+    first = [variant for rule in rules for variant in lost_instances(rule, heads, DOOM)]
+    loop = [
+        variant
+        for rule in rules
+        for variant in spreading_instances(
+            rule, heads, DOOM, before=Label.UNTOUCHED, after=Label.UNDONE, others=Label.KEPT, absent=Label.NEVER
+        )
+    ]
+    return Sweep(
+        "overdeletion",
+        heads,
+        (NO_LONGER_EXPLICIT,),
+        tuple(first),
+        loop=tuple(loop),
+        enter=Relabel(set=Bit.FRONTIER),
+        done=Relabel(set=Bit.DONE | Bit.ABSENT, clear=Bit.FRONTIER),
+    )

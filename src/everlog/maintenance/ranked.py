@@ -1,0 +1,84 @@
+"""Ranked deletion: one step back instead of a search (DESIGN 6).
+
+Every derived fact that is not explicit has a rule instance all of whose own facts have smaller ranks. A fact is a
+candidate when it stops being explicit or loses an instance whose ranks all lie below its own. Candidates are taken in
+ascending rank, each once: one that still has an instance over standing facts of smaller rank stays as it is, any other
+is suspended, and the heads it helped to derive become candidates. What was suspended is then derived again, with a new
+rank, or is lost. Smaller ranks make support well founded, so nothing supports itself in a circle.
+"""
+
+from __future__ import annotations
+
+from everlog.engines.interface import MaintainingEngine
+from everlog.limits import Watch
+from everlog.maintenance.component import MaintainedComponent
+from everlog.maintenance.insertion import insertion, rederivation
+from everlog.maintenance.reports import ComponentReport
+from everlog.plans.labels import Bit, Label, having
+from everlog.plans.sweep_variants import lost_instances, spreading_instances, supporting_instances
+from everlog.plans.sweeps import Begin, Effect, Ranks, Relabel, Sweep
+
+# Facts that are explicit after the update stay in any case, and are no candidates.
+_CANDIDATE = Effect(
+    require=having(lacking=Bit.ABSENT | Bit.CHECKED | Bit.EXPLICIT), relabel=Relabel(set=Bit.CHECKED), above=True
+)
+_SUPPORT = Effect(require=having(lacking=Bit.SUPPORTED), relabel=Relabel(set=Bit.SUPPORTED), queue=None)
+_NO_LONGER_EXPLICIT = Begin(
+    having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED)
+)
+
+
+def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
+    """Suspend what has lost its support, derive it again or lose it, and take in gains."""
+    suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch))
+    if suspended.worked_on:
+        report.add("backward", engine.sweep(rederivation(component), watch))
+    report.add("insertion", engine.sweep(insertion(component), watch))
+
+
+def _suspension(component: MaintainedComponent) -> Sweep:
+    rules, heads = component.rules, component.heads
+    first = [v for rule in rules for v in lost_instances(rule, heads, _CANDIDATE, Ranks.CARRIED)]
+    check = [
+        variant
+        for rule in rules
+        for variant in supporting_instances(
+            rule,
+            heads,
+            _SUPPORT,
+            seed=Label.FRONTIER,
+            own=Label.STANDING,
+            others=Label.KEPT,
+            absent=Label.NEVER,
+            ranks=Ranks.BELOW_SEED,
+            enough=Bit.SUPPORTED,
+        )  # fmt: skip
+    ]
+    loop = [
+        variant
+        for rule in rules
+        for variant in spreading_instances(
+            rule,
+            heads,
+            _CANDIDATE,
+            before=Label.UNTOUCHED,
+            after=Label.UNDONE,
+            others=Label.KEPT,
+            absent=Label.NEVER,
+            ranks=Ranks.CARRIED,
+        )  # fmt: skip
+    ]
+    return Sweep(
+        "suspension",
+        heads,
+        (_NO_LONGER_EXPLICIT,),
+        tuple(first),
+        tuple(check),
+        tuple(loop),
+        enter=Relabel(set=Bit.FRONTIER),
+        keep=having(Bit.SUPPORTED),
+        kept=Relabel(clear=Bit.FRONTIER),
+        unkept=Relabel(set=Bit.DOOMED | Bit.ABSENT),
+        done=Relabel(set=Bit.DONE, clear=Bit.FRONTIER),
+        by_rank=True,
+    )

@@ -52,7 +52,9 @@ def _changed(
         variants.append(SweepVariant(rule, labels, seed, (absent_after,) * absent, effect, own, ranks))
     for blame in range(absent):
         turned = replace(
-            rule, atoms=(*rule.atoms, rule.absent[blame]), absent=rule.absent[:blame] + rule.absent[blame + 1 :]
+            _bound_by(rule, rule.absent[blame]),
+            atoms=(*rule.atoms, rule.absent[blame]),
+            absent=rule.absent[:blame] + rule.absent[blame + 1 :],
         )
         labels = (*(Label.KEPT,) * atoms, blamed_under_not)
         without = (*(Label.NEVER,) * blame, *(absent_after,) * (absent - blame - 1))
@@ -102,7 +104,7 @@ def supporting_instances(
     """
     variants = []
     for head in rule.heads:
-        turned = _from_head(rule, head)
+        turned = replace(_bound_by(rule, head), atoms=(head, *rule.atoms))
         is_own = own_atoms(rule.atoms, heads)
         concluded = tuple(atom for atom, mine in zip(rule.atoms, is_own, strict=True) if mine) if ask else (head,)
         if not concluded:
@@ -153,16 +155,16 @@ def covers(head: Atom, atom: Atom) -> bool:
     )
 
 
-def _from_head(rule: FlatRule, head: Atom) -> FlatRule:
-    """The rule with its head as the first atom; what BIND gives is compared with what the head says."""
+def _bound_by(rule: FlatRule, seed: Atom) -> FlatRule:
+    """The rule for bindings that begin with a seed: what BIND gives is compared with what the seed says."""
     names = (Variable(f"~was{number}") for number in count())
     computations: list[Computation] = []
-    in_head = set(head.variables())
+    known = {variable.name for variable in seed.variables()}
     for computation in rule.computations:
-        if isinstance(computation, Bind) and computation.variable in in_head:
+        if isinstance(computation, Bind) and computation.variable.name in known:
             fresh = next(names)
             computations.append(Bind(computation.expression, fresh))
             computations.append(Filter(Call("sameterm", (fresh, computation.variable))))
         else:
             computations.append(computation)
-    return replace(rule, atoms=(head, *rule.atoms), computations=tuple(computations))
+    return replace(rule, computations=tuple(computations))

@@ -307,6 +307,9 @@ class ColumnarEngine:
                 self._truncate(relation, 0)
             columns = [np.array(column, np.int32) for column in zip(*bindings, strict=True)]
             self._add(seed, columns, len(bindings), 0)
+            for relation in self._relations.values():
+                if relation.has_absent(self.tables):
+                    self.settle_rows(relation)  # an update has added rows that the body may read
             PhaseRun(self, (seeded_variant(refuted.body),), (), ()).go(Watch(_NO_LIMITS))
             found = self.collect(hit.name)
             return set(zip(*(column.tolist() for column in found.columns), strict=True)) or (

@@ -166,7 +166,7 @@ class _Writer:
         checks = [(at.CHECK_COLUMN, left, right) for left, right in step.same]
         which = _RANGES.get(step.label, at.RANGE_ROWS)
         care, want = map(int, step.label.condition)
-        if step.label in FROM_SCRATCH and not relation.dead:
+        if step.label in FROM_SCRATCH and not relation.has_absent(self._tables):
             care = want = 0  # every row is there
         from_constants = step.label in _SEEDS and all(isinstance(arg, Constant) for _, arg in step.key)
         if len(step.key) == len(step.atom.args) and which < at.RANGE_FRONTIER:

@@ -27,6 +27,10 @@ class RefuteStep:
         self._hits = hits  # of some bindings, those for which the body has an instance
         self._goes_on: dict[Fact, bool] = {}
 
+    def forget(self) -> None:
+        """What the body reads may have changed."""
+        self._goes_on.clear()
+
     def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
         bindings: list[Fact] = (
             list(zip(*(column.tolist() for column in columns), strict=True)) if columns else [()] * count

@@ -118,6 +118,10 @@ class Relation:
         self.dead = 0  # rows whose fact is absent
         self.journal = Journal()
 
+    def has_absent(self, tables: Tables) -> bool:
+        """May there be rows whose fact is absent?"""
+        return self.dead > 0 or int(tables.relations[self.number, at.R_JOURNAL_SIZE]) > 0
+
     def columns(self, first: int, last: int) -> list[Ids]:
         """The arguments of rows [first, last), column by column: views, since rows that are there never change."""
         return [self.facts[first:last, position] for position in range(self.arity)]

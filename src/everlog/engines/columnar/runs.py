@@ -15,6 +15,7 @@ import numpy.typing as npt
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.kernels import run, sweep
 from everlog.engines.columnar.programs import Program, owner_patterns
+from everlog.engines.columnar.refutations import RefuteStep
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
 from everlog.plans.sweep_variants import covers
@@ -181,6 +182,9 @@ class SweepRun(Driver):
         state[[at.T_LEVEL, at.T_FIRST, at.T_CHECKS, at.T_VARIANTS]] = -1, first, checks, checks + len(sweep_.loop)
         program.variants[:, [at.V_APPLICATIONS, at.V_EFFECTS]] = 0
         program.variants[:, at.V_LIMIT] = limit
+        for step in program.expressions:
+            if isinstance(step, RefuteStep):
+                step.forget()
         engine.begin_sweep(self._own, self._owners, self._owner_code, self._begins)
         while True:
             state[at.T_BUDGET] = _BUDGET

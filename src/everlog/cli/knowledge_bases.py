@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,7 +16,6 @@ from everlog.cli.progress import Progress
 from everlog.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from everlog.engines.interface import PhaseReport
     from everlog.limits import Limits
     from everlog.rules.syntax import Program
     from everlog.store.store import KnowledgeBase
@@ -68,10 +67,10 @@ def materialised(
     return kb
 
 
-def component_progress(progress: Progress) -> Callable[[int, int, PhaseReport], None]:
+def component_progress(progress: Progress) -> Callable[[int, int, Any], None]:
     """What `kb.on_progress` tells, for people."""
 
-    def says(done: int, components: int, phase: PhaseReport) -> None:
+    def says(done: int, components: int, phase: Any) -> None:
         progress(f"component {done} of {components}: {phase.name}, {sum(phase.gained.values()):,} facts")
 
     return says

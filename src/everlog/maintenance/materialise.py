@@ -8,11 +8,12 @@ its recursive rules until no fact is new. This is Xu and Curé's Algorithm 1 (Zo
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from everlog.engines.interface import Engine, Phase, PhaseReport, Shape
 from everlog.limits import Watch
 from everlog.maintenance.fixpoint import run_phase
+from everlog.maintenance.reports import Progress
 from everlog.plans.delta_variants import delta_variants, full_variant
 from everlog.plans.flat_rules import (
     EvaluatedRule,
@@ -24,8 +25,6 @@ from everlog.plans.flat_rules import (
 )
 from everlog.rules.components import Component, maintenance_components
 from everlog.rules.syntax import Rule
-
-Progress = Callable[[int, int, PhaseReport], None]  # components done, components in all, what the last one took
 
 
 def evaluation_components(rules: Iterable[Rule]) -> list[Component[EvaluatedRule]]:

@@ -6,10 +6,15 @@ for what a loss may take away), backward (looking for a reason to keep it), forw
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from everlog.engines.interface import PhaseReport
 from everlog.plans.sweeps import SweepReport
+
+# Components done, components in all, and what the last one took.
+Progress = Callable[[int, int, "PhaseReport | ComponentReport"], None]
 
 PHASES = ("deletion", "backward", "forward", "insertion")
 

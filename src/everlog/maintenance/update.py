@@ -13,7 +13,7 @@ from copy import copy
 from everlog.engines.interface import Flow, MaintainingEngine
 from everlog.limits import Watch
 from everlog.maintenance.component import MaintainedComponent
-from everlog.maintenance.reports import ComponentReport
+from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.strategies import STRATEGIES, note_what_is_kept, pick
 from everlog.plans.flat_rules import EvaluatedRule
 from everlog.rules.components import Component
@@ -38,7 +38,12 @@ class Maintenance:
         return None
 
     def run(
-        self, engine: MaintainingEngine, edited: Iterable[str], strategy: str, watch: Watch
+        self,
+        engine: MaintainingEngine,
+        edited: Iterable[str],
+        strategy: str,
+        watch: Watch,
+        progress: Progress | None = None,
     ) -> list[ComponentReport]:
         """Carry edits of explicit facts through all components; the caller commits or aborts."""
         edited = list(dict.fromkeys(edited))
@@ -47,9 +52,11 @@ class Maintenance:
             _note(changed, relation, engine.settle(relation, self.heads))
         own_edits = self._defined.intersection(edited)
         reports = []
-        for component in self.components:
+        for done, component in enumerate(self.components, start=1):
             if self._is_reached(component, changed, own_edits):
                 reports.append(_maintain(engine, component, strategy, changed, watch))
+                if progress is not None:
+                    progress(done, len(self.components), reports[-1])
         return reports
 
     @staticmethod

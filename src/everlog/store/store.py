@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, cast
 from everlog.engines.interface import Engine, FactColumns, MaintainingEngine, Shape
 from everlog.errors import NotFoundError, ProgramError, UsageError
 from everlog.limits import Limits
-from everlog.maintenance.materialise import Progress, evaluation_components, materialise
+from everlog.maintenance.materialise import evaluation_components, materialise
+from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
@@ -372,7 +373,7 @@ class KnowledgeBase:
                 changed = self._edit(engine, batch, edited, explicit=True)
                 report.inserted += changed
                 report.already_there += batch.rows - changed
-            report.phases = self._maintenance.run(engine, edited, strategy, self.limits.watch())
+            report.phases = self._maintenance.run(engine, edited, strategy, self.limits.watch(), self.on_progress)
             acknowledge(self._arities)
         except BaseException:
             engine.abort()
@@ -380,16 +381,17 @@ class KnowledgeBase:
             raise
         changes = engine.commit()
         gained, lost = {}, {}
-        for name, (more, less) in changes.items():
-            if not is_auxiliary(name):
+        for name, arity in self._arities.items():
+            if name in changes:
+                more, less = changes[name]
                 if more.rows:
-                    gained[name] = self._named(self._arities[name], more)
+                    gained[name] = self._named(arity, more)
                 if less.rows:
-                    lost[name] = self._named(self._arities[name], less)
+                    lost[name] = self._named(arity, less)
         return gained, lost
 
     def _edit(self, engine: MaintainingEngine, batch: Batch, edited: list[str], *, explicit: bool) -> int:
-        """Make facts explicit or no longer, where the user put them and in the bases of closures; lists the relations."""
+        """Make facts explicit or no longer, also in the bases of closures; says which relations that concerns."""
         facts = FactColumns(batch.columns(), batch.rows)
         edited.append(batch.relation)
         for closure in self._rewriting.closures:

@@ -126,7 +126,7 @@ def test_apply_to_a_program(everlog: Everlog, kb: str, folder: Path) -> None:
     data = json.loads(everlog("apply", "--program", "path.dl", "edge.csv", "updates.jsonl", "--json").out)
     assert (data["updates"], data["changes"], data["version"]) == (3, 3, 4)
     assert data["gained"] == {"path": 3, "edge": 1, "back": 3} and data["lost"] == {"path": 3, "edge": 1, "back": 0}
-    assert set(data["latency_ms"]) == {"p50", "p95"} and sum(data["strategies"].values()) >= 3
+    assert set(data["latency_ms"]) == {"p50", "p95"} and data["strategies"]
     assert everlog("facts", kb, "path").out == "a\tb\na\tc\nb\tc\n"  # left alone
 
 

@@ -37,8 +37,8 @@ class Report:
         return sum(phase.rounds for phase in self.phases)
 
     def strategies(self) -> list[str]:
-        """By which strategies what was touched was kept true."""
-        return [self.strategy]
+        """By which strategies the components that were touched were kept true."""
+        return [phase.strategy if isinstance(phase, ComponentReport) else self.strategy for phase in self.phases]
 
     def as_data(self) -> dict[str, Any]:
         return {

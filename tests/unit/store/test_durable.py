@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -333,3 +334,20 @@ def test_folders_that_are_none(tmp_path: Path) -> None:
         opened(tmp_path / "file")
     with pytest.raises(UsageError, match="other files"):
         opened(tmp_path)
+
+
+@pytest.mark.parametrize("strategy", ["choose", "counting", "bf", "bf-counting", "ranked", "dred", "rematerialise"])
+def test_every_strategy_leaves_what_opening_derives(folder: Path, engine: str, strategy: str) -> None:
+    steps = random.Random(strategy)
+
+    def edges(number: int) -> list[tuple[int, int]]:
+        return [(steps.randrange(8), steps.randrange(8)) for _ in range(number)]
+
+    with everlog.open(folder, engine=engine, strategy=strategy) as kb:
+        kb.add_rules(PATHS + " fan(?x, ?n) :- AGGREGATE(path(?x, ?y) ON ?x BIND COUNT(?y) AS ?n).")
+        for _ in kb.stream([{"insert": {"edge": edges(3)}, "delete": {"edge": edges(9)}} for _ in range(12)]):
+            found = kb.verify()
+            assert found, str(found)
+        left = state(kb)
+    with everlog.open(folder, engine=engine) as kb:
+        assert state(kb) == left

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -22,20 +20,9 @@ from typing import Any
 from benchmarks.systems import DEFAULT
 from benchmarks.workload import ROOT, Workload
 from benchmarks.workloads import ALL, BY_NAME
+from everlog.benches.machine import machine
 
 Record = dict[str, Any]
-
-
-def machine() -> Record:
-    """What the numbers depend on, without the machine's name."""
-    cpu, memory = platform.processor() or "unknown", 0
-    if (cpuinfo := Path("/proc/cpuinfo")).exists():
-        models = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if "model name" in line]
-        cpu = models[0] if models else cpu
-    if hasattr(os, "sysconf"):
-        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return {"cpu": cpu, "cores": os.cpu_count(), "memory": memory, "system": platform.system(),
-            "python": platform.python_version()}  # fmt: skip
 
 
 def one_run(workload: str, system: str, scale: float, timeout: float) -> Record:

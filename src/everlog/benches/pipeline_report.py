@@ -40,7 +40,7 @@ def page(results: Record) -> str:
         "and facts written (publish).",
         "## Seconds, and the share of each stage",
         "\n".join(_seconds(results["runs"])),
-        "*Memory* is the most that Python, Java and Python's workers held together.",
+        "*Memory* is the most that Python, Java and Python's workers held together, looked at twice a second.",
     ]
     growth = list(_growth(results["runs"]))
     if len(growth) > _HEADING:

@@ -1,7 +1,8 @@
 """Which text stands for a term key in a file, as a column expression that Spark runs itself?
 
 The same texts as in process: `text` is that of formats/arrays.py, `csv_field` that of formats/writing.py,
-`ntriples_term` that of formats/rdf_writing.py. Nothing here calls Python for a row.
+`ntriples_term` that of formats/rdf_writing.py. Nothing here calls Python for a row. Expressions are kept short: Java
+does not compile a method that is too long, and then takes several times as long for each row.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 REFUSED = "everlog cannot write "
 
 _LABEL = r"^(?!x_)[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$"
-_NOT_IN_IRI = [*(chr(code) for code in range(0x21)), *'<>"{}|^`']
-_PLACES = (("subject", "<_"), ("predicate", "<"), ("object", '<_"@^'), ("graph", "<_"))
+_NOT_IN_IRI = r'[\x00-\x20<>"{}|^`\\]'
+_PLACES = (("subject", "<_"), ("predicate", "<"), ("object", '<_"'), ("graph", "<_"))
 
 
 def text(key: Column) -> Column:
@@ -54,15 +55,14 @@ def csv_line(keys: list[Column]) -> Column:
     return f.concat_ws(",", *(csv_field(key, alone=len(keys) == 1) for key in keys))
 
 
-def ntriples_line(keys: list[Column]) -> Column:
-    """A triple or quad as a line of N-Triples or N-Quads; a job fails on a fact that RDF cannot say."""
+def ntriples_line(terms: list[Column]) -> Column:
+    """Terms that are written already as a line of N-Triples or N-Quads; a job fails on a fact that RDF cannot say."""
     from pyspark.sql import functions as f
 
     parts: list[Column] = []
-    for key, (place, kinds) in zip(keys, _PLACES, strict=False):
-        refusal = f.concat(f.lit(REFUSED), ntriples_term(key), f.lit(f" as the {place} of a triple;"))
-        allowed = _kind(key).isin(*kinds)
-        parts += [f.when(allowed, ntriples_term(key)).otherwise(f.raise_error(refusal)), f.lit(" ")]
+    for term, (place, kinds) in zip(terms, _PLACES, strict=False):
+        refusal = f.concat(f.lit(REFUSED), term, f.lit(f" as the {place} of a triple;"))
+        parts += [f.when(_kind(term).isin(*kinds), term).otherwise(f.raise_error(refusal)), f.lit(" ")]
     return f.concat(*parts, f.lit("."))
 
 
@@ -114,7 +114,9 @@ def _escaped(plain: Column) -> Column:
 def _iri(plain: Column) -> Column:
     from pyspark.sql import functions as f
 
-    changed = f.replace(plain, f.lit("\\"), f.lit("\\u005C"))  # first: the other escapes bring backslashes
-    for character in _NOT_IN_IRI:
-        changed = f.replace(changed, f.lit(character), f.lit(f"\\u{ord(character):04X}"))
-    return f.when(plain.rlike(r'[\x00-\x20<>"{}|^`\\]'), changed).otherwise(plain)
+    def written(character: Column) -> Column:
+        code = f.lpad(f.hex(f.ascii(character)), 4, "0")
+        return f.when(character.rlike(_NOT_IN_IRI), f.concat(f.lit("\\u"), code)).otherwise(character)
+
+    changed = f.array_join(f.transform(f.split(plain, ""), written), "")
+    return f.when(plain.rlike(_NOT_IN_IRI), changed).otherwise(plain)

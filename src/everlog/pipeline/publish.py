@@ -146,8 +146,12 @@ def _texts(frame: DataFrame) -> DataFrame:
 def _write_lines(frame: DataFrame, output: Output, place: Path) -> None:
     from pyspark.sql import functions as f
 
-    keys = [f.col(name) for name in frame.columns]
-    line = key_texts.csv_line(keys) if output.kind == "csv" else key_texts.ntriples_line(keys)
+    columns = [f.col(name) for name in frame.columns]
+    if output.kind == "csv":
+        line = key_texts.csv_line(columns)
+    else:
+        frame = frame.select(*(key_texts.ntriples_term(f.col(name)).alias(name) for name in frame.columns))
+        line = key_texts.ntriples_line(columns)
     lines = frame.select(line.alias("value"))
     try:
         delta_files.with_our_errors(

@@ -25,7 +25,7 @@ import pyarrow as pa
 from everlog.benches import graph_data, university_data
 from everlog.benches.machine import machine
 from everlog.benches.ntriples_data import write_lines
-from everlog.benches.process_memory import PeakMemory
+from everlog.benches.process_tree import PeakMemory
 from everlog.errors import EngineError
 
 Record = dict[str, Any]
@@ -115,15 +115,21 @@ def _measure(name: str, triples: int, folder: Path, conditions: Conditions) -> R
             f"the pipeline failed on {triples:,} triples of {name}: {errors.strip()[-2000:]}",
             hint="fewer triples (--sizes), more memory for Java (--memory), or more room for --out",
         )
-    before, report = json.loads(out)
+    before, found = json.loads(out)
+    report, processor = found["report"], found["processor"]
     return {
         "data": name,
         "triples": triples,
         "bytes": size,
-        "stages": {each["name"]: {"rows": each["rows"], "seconds": each["seconds"]} for each in report["stages"]},
+        "stages": {
+            each["name"]: {name: each[name] for name in ("rows", "seconds")}
+            | {"processor": processor.get(each["name"])}
+            for each in report["stages"]
+        },
         "facts": {each["name"]: each["facts"] for each in report["relations"]},
         "terms": report["terms"],
-        "first": {"triples": _FIRST_TRIPLES, "seconds": before["seconds"]},
+        "first": {"triples": _FIRST_TRIPLES, "seconds": before["report"]["seconds"]},
+        "others": found["others"],
         "peak": peak.bytes,
     }
 

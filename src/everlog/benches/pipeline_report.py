@@ -40,8 +40,16 @@ def page(results: Record) -> str:
         "and facts written (publish).",
         "## Seconds, and the share of each stage",
         "\n".join(_seconds(results["runs"])),
-        "*Memory* is the most that Python, Java and Python's workers held together, looked at twice a second.",
+        "*Memory* is the most that Python, Java and Python's workers held together, looked at twice a second. *Others* "
+        "is the share of the machine's processors that other processes took meanwhile: seconds are longer for it.",
     ]
+    if all(run["others"] is not None for run in results["runs"]):
+        parts += [
+            "## Processor time",
+            "Seconds of all processors together, and rows for each of them. Other processes make these only a little "
+            "longer, so they can be compared where seconds on the clock cannot.",
+            "\n".join(_processor(results["runs"])),
+        ]
     growth = list(_growth(results["runs"]))
     if len(growth) > _HEADING:
         parts += [
@@ -70,14 +78,31 @@ def _rates(runs: list[Record]) -> Iterator[str]:
 
 
 def _seconds(runs: list[Record]) -> Iterator[str]:
-    yield "| data | triples | facts in the end | " + " | ".join(STAGES) + " | all, s | memory, GiB |"
-    yield "|---|--:|--:|" + "--:|" * (len(STAGES) + 2)
+    yield "| data | triples | facts in the end | " + " | ".join(STAGES) + " | all, s | memory, GiB | others |"
+    yield "|---|--:|--:|" + "--:|" * (len(STAGES) + 3)
     for run in runs:
         total = _total(run)
         cells = [f"{_time(run, stage):.1f} ({_time(run, stage) / total:.0%})" for stage in STAGES]
         memory = "–" if run["peak"] is None else f"{run['peak'] / (1 << 30):.1f}"
         facts = f"{sum(run['facts'].values()):,}"
-        yield " | ".join([f"| {run['data']}", f"{run['triples']:,}", facts, *cells, f"{total:.1f}", memory]) + " |"
+        others = "–" if run["others"] is None else f"{run['others']:.0%}"
+        yield (
+            f"| {run['data']} | {run['triples']:,} | {facts} | "
+            + " | ".join([*cells, f"{total:.1f}", memory, others])
+            + " |"
+        )
+
+
+def _processor(runs: list[Record]) -> Iterator[str]:
+    shown = [stage for stage in STAGES if stage != "commit"]
+    yield "| data | triples | " + " | ".join(shown) + " |"
+    yield "|---|--:|" + "--:|" * len(shown)
+    for run in runs:
+        cells = []
+        for stage in shown:
+            rows, seconds = run["stages"][stage]["rows"], run["stages"][stage]["processor"]
+            cells.append(f"{seconds:.1f} s: {rows / seconds:,.0f}" if seconds else "–")
+        yield f"| {run['data']} | {run['triples']:,} | " + " | ".join(cells) + " |"
 
 
 def _growth(runs: list[Record]) -> Iterator[str]:

@@ -22,7 +22,7 @@ def page(results: Record) -> str:
         "Facts drawn at random are deleted in one update. *Equilibrium* is the number of deletions at which "
         "Backward/Forward takes as long as starting over; the lines with percent are shares of it. Times are those of "
         f"the update, the best of {conditions['repeats']} runs, stopped after {seconds(conditions['patience'])}. "
-        "What is left is the same for all strategies, and is checked.",
+        "One fact goes and comes back before, so that indexes are there. All must leave the same facts.",
         "![Time against the number of deleted facts](deletions.png)",
         _data(results["data"]),
     ]

@@ -68,12 +68,16 @@ def tracks() -> Iterator[Stream]:
 
 
 def shipped_streams() -> Iterator[Stream]:
-    """Those that come with the authors' programs."""
-    for path in sorted(shared_data("streams").glob("shipped_*.jsonl.gz")):
-        found = _SHIPPED.fullmatch(path.name)
-        assert found, f"a name of another form: {path.name}"
-        rules = TRANS if found["kb"] == "path" else SEQ
-        yield Stream(f"{found['case']}, {found['kb']}", found["size"], int(found["run"]), rules, path, "edge")
+    """Those that come with the authors' programs; what differs only by seed comes together."""
+    found = [_shipped(path) for path in shared_data("streams").glob("shipped_*.jsonl.gz")]
+    yield from sorted(found, key=lambda stream: (stream.family, str(stream.size), stream.seed))
+
+
+def _shipped(path: Path) -> Stream:
+    found = _SHIPPED.fullmatch(path.name)
+    assert found, f"a name of another form: {path.name}"
+    rules = TRANS if found["kb"] == "path" else SEQ
+    return Stream(f"{found['case']}, {found['kb']}", found["size"], int(found["run"]), rules, path, "edge")
 
 
 @cache

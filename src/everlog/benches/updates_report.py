@@ -21,7 +21,7 @@ def page(results: Record) -> str:
         "# Small updates",
         origin("updates", results),
         "The median time of an update. In the tree and the graph ten edges go and ten come; the chain loses or regains "
-        "its last edge, the clique an edge that it can spare. *rematerialise* and *duckdb* start over each time.",
+        "its last edge, the clique loses an edge that it can spare. *rematerialise* and *duckdb* start over each time.",
         "![Time of an update by strategy](updates.png)",
         _times(lines),
         "## What was asked for",

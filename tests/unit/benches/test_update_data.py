@@ -114,4 +114,6 @@ def test_all_streams_are_there() -> None:
         "trans": 24, "seq": 24, "track": 3, "batch": 6, "overlap": 6, "random": 6, "random-large": 6,
         "scale-data": 18, "scale-update": 48,
     }  # fmt: skip
+    lines = [line for line, _ in itertools.groupby(found, lambda stream: (stream.family, stream.size))]
+    assert len(lines) == len(set(lines)), "what differs by seed alone stands together"
     assert len(found[0].updates()) == len(found[0].expected_sizes() or ()) == 50

@@ -10,6 +10,7 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from everlog.errors import FactLimitError, MemoryLimitError, RoundLimitError, TimeLimitError
@@ -35,6 +36,12 @@ class Watch:
         self.limits = limits
         self._memory = limits.memory if limits.memory is not None else int(_physical_memory() * 0.9)
         self._started = time.monotonic()
+        self.between_sweeps: Callable[[], None] | None = None  # called now and then while an update works
+
+    def look(self) -> None:
+        """Give others a chance to look at how things are."""
+        if self.between_sweeps is not None:
+            self.between_sweeps()
 
     def check(self, *, rounds: int, facts: int) -> None:
         """Raise if a limit is passed; cheap enough for every round."""

@@ -179,6 +179,15 @@ class MaintainingEngine(Engine, Protocol):
     def regroup(self, rule: GroupRule) -> Flow:
         """Bring the facts of an aggregate in line with the touched rows of its bag."""
 
+    def keep_witnesses(self) -> None:
+        """From now on each fact that a sweep with marks derives or proves remembers a fact that it came from."""
+
+    def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
+        """Mark the explicit ones of these facts, and what remembers one of them; returns how many of each."""
+
+    def doom_marked(self) -> int:
+        """Begin with what was marked during the update before: its derived facts are doomed; returns how many."""
+
     def commit(self) -> Mapping[str, Changed]:
         """The update is complete; returns what it changed."""
 

@@ -24,7 +24,10 @@ from everlog.plans.labels import Bit, Label, having
 from everlog.plans.sweep_variants import lost_instances, spreading_instances, supporting_instances
 from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 
-DOOM = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.DOOMED), relabel=Relabel(set=Bit.DOOMED), queue=None)
+# What was checked is proved, or disproved and doomed already.
+DOOM = Effect(
+    require=having(lacking=Bit.WAS_ABSENT | Bit.DOOMED | Bit.CHECKED), relabel=Relabel(set=Bit.DOOMED), queue=None
+)
 _CHECK = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.CHECKED), relabel=Relabel(set=Bit.CHECKED), queue=None)
 _PROVE = Effect(require=having(lacking=Bit.SUPPORTED), relabel=Relabel(set=Bit.SUPPORTED), queue=None)
 _FOLLOW = Effect(
@@ -44,7 +47,7 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
     """Delete what cannot be proved any more, and take in gains."""
     losses = component.made("losses to doom", _losses)
     report.add("deletion", engine.sweep(losses, watch))
-    delete_unproved(engine, component, watch, report, component.made("easy proofs", _easy_proofs))
+    delete_unproved(engine, component, watch, report, component.marking("easy proofs", _easy_proofs))
     report.add("insertion", engine.sweep(insertion(component), watch))
 
 
@@ -64,7 +67,7 @@ def _search(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport, easy: Sweep
 ) -> None:
     """Prove or disprove the facts of D that were not checked yet."""
-    saturate, ask = component.made("forward", _saturate), component.made("backward", _ask)
+    saturate, ask = component.marking("forward", _saturate), component.made("backward", _ask)
     limit = _FIRST_LOOK
     while True:
         report.add("backward", engine.sweep(easy, watch))
@@ -138,9 +141,9 @@ def _easy_proofs(component: MaintainedComponent) -> Sweep:
             component.heads,
             _PROVE,
             seed=Label.FRONTIER,
-            own=Label.NOW,
-            others=Label.NOW,
-            absent=Label.NOT_NOW,
+            own=Label.KEPT,
+            others=Label.KEPT,
+            absent=Label.NEVER,
             enough=Bit.SUPPORTED,
         )  # fmt: skip
     ]
@@ -165,8 +168,8 @@ def _saturate(component: MaintainedComponent) -> Sweep:
             _FOLLOW,
             before=Label.PROVED_BEFORE,
             after=Label.PROVED,
-            others=Label.NOW,
-            absent=Label.NOT_NOW,
+            others=Label.KEPT,
+            absent=Label.NEVER,
         )  # fmt: skip
     ]
     return Sweep(
@@ -190,8 +193,8 @@ def _ask(component: MaintainedComponent) -> Sweep:
             _CHECK,
             seed=Label.FRONTIER,
             own=Label.UNREFUTED,
-            others=Label.NOW,
-            absent=Label.NOT_NOW,
+            others=Label.KEPT,
+            absent=Label.NEVER,
             enough=Bit.SATED,
             ask=True,
         )  # fmt: skip
@@ -210,8 +213,8 @@ def _ask(component: MaintainedComponent) -> Sweep:
 
 
 def _disproof(component: MaintainedComponent) -> Sweep:
-    """Line 5: what was checked and not proved is disproved."""
-    begin = Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.DISPROVED), Relabel(set=Bit.DISPROVED))
+    """Line 5: what was checked and not proved is disproved, and so it is to be deleted."""
+    begin = Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.DISPROVED), Relabel(set=Bit.DISPROVED | Bit.DOOMED))
     return Sweep("disproof", component.heads, (begin,))
 
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, rule_reads
 from everlog.plans.sweep_variants import covers, is_recursive, own_atoms
+from everlog.plans.sweeps import Marks, Sweep, with_marks
 from everlog.rules.components import Component
 from everlog.rules.syntax import Atom
 
@@ -33,6 +34,7 @@ class MaintainedComponent:
 
     component: Component[EvaluatedRule]
     kept: Kept = field(default_factory=Kept)
+    marks: Marks = Marks.NONE  # what passes marks on in the update at work
     _made: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -84,3 +86,10 @@ class MaintainedComponent:
         if name not in self._made:
             self._made[name] = make(self)
         return self._made[name]  # type: ignore[return-value]
+
+    def marking(self, name: str, make: Callable[[MaintainedComponent], Sweep]) -> Sweep:
+        """A sweep that passes marks on if the update at work asks for that."""
+        sweep = self.made(name, make)
+        if self.marks is Marks.NONE:
+            return sweep
+        return self.made(f"{name}, {self.marks.name}", lambda _: with_marks(sweep, self.marks))

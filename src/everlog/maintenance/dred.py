@@ -19,6 +19,7 @@ DOOM = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.DOOMED), relabel=Relab
 NO_LONGER_EXPLICIT = Begin(
     having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.WAS_ABSENT | Bit.DOOMED), Relabel(set=Bit.DOOMED)
 )
+MARKED_BEFORE = Begin(having(Bit.DOOMED, lacking=Bit.FRONTIER | Bit.DONE))
 
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
@@ -42,7 +43,7 @@ def _overdeletion(component: MaintainedComponent) -> Sweep:
     return Sweep(
         "overdeletion",
         heads,
-        (NO_LONGER_EXPLICIT,),
+        (NO_LONGER_EXPLICIT, MARKED_BEFORE),
         tuple(first),
         loop=tuple(loop),
         enter=Relabel(set=Bit.FRONTIER),

@@ -30,7 +30,7 @@ _COUNTED = Begin(having(Bit.ABSENT, lacking=Bit.FRESH), Relabel(set=Bit.FRESH), 
 
 def insertion(component: MaintainedComponent) -> Sweep:
     """Gains of the inputs, new explicit facts, and what was derived again; and all that follows."""
-    return component.made("insertion", _insertion)
+    return component.marking("insertion", _insertion)
 
 
 def _insertion(component: MaintainedComponent) -> Sweep:
@@ -60,7 +60,7 @@ def _from_scratch(component: MaintainedComponent) -> Sweep:
 
 def rederivation(component: MaintainedComponent) -> Sweep:
     """Facts that were taken away and follow in one step from what remains: DRed's step DR4."""
-    return component.made("rederivation", _rederivation)
+    return component.marking("rederivation", _rederivation)
 
 
 def _rederivation(component: MaintainedComponent) -> Sweep:

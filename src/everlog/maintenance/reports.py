@@ -37,6 +37,7 @@ class ComponentReport:
     reason: str = ""
     rounds: int = 0
     touched: int = 0
+    marked: int = 0  # derived facts that were marked for the next update
     phases: dict[str, PhaseCount] = field(default_factory=dict)
     gained: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
@@ -50,6 +51,7 @@ class ComponentReport:
         count.facts += report.worked_on
         self.rounds += report.rounds
         self.touched += report.effects
+        self.marked += report.marked
         return report
 
     @property
@@ -65,6 +67,7 @@ class ComponentReport:
             "rule_applications": {phase: count.applications for phase, count in self.phases.items()},
             "effects": {phase: count.effects for phase, count in self.phases.items()},
             "touched": self.touched,
+            "marked": self.marked,
             "gained": self.gained,
             "lost": self.lost,
             "seconds": round(self.seconds, 6),

@@ -16,8 +16,12 @@ from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.strategies import STRATEGIES, note_what_is_kept, pick
 from everlog.plans.flat_rules import EvaluatedRule
+from everlog.plans.sweeps import Marks
 from everlog.rules.components import Component
 from everlog.rules.dependencies import unify
+
+MARKS = {"bf": Marks.EXPLICIT, "dred": Marks.ANY}
+"""Strategies that can begin with facts which the update before has marked."""
 
 
 class Maintenance:
@@ -44,6 +48,8 @@ class Maintenance:
         strategy: str,
         watch: Watch,
         progress: Progress | None = None,
+        *,
+        marking: bool = False,
     ) -> list[ComponentReport]:
         """Carry edits of explicit facts through all components; the caller commits or aborts."""
         edited = list(dict.fromkeys(edited))
@@ -54,6 +60,7 @@ class Maintenance:
         reports = []
         for done, component in enumerate(self.components, start=1):
             if self._is_reached(component, changed, own_edits):
+                component.marks = MARKS.get(strategy, Marks.NONE) if marking else Marks.NONE
                 reports.append(_maintain(engine, component, strategy, changed, watch))
                 if progress is not None:
                     progress(done, len(self.components), reports[-1])

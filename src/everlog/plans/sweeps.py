@@ -16,7 +16,7 @@ is a *sweep*, as data. Engines run sweeps; `maintenance/` strings them together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from everlog.plans.flat_rules import FlatRule
@@ -45,6 +45,14 @@ class Ranks(Enum):
     BELOW_SEED = 2  # own facts are read only where their rank is below the seed's
 
 
+class Marks(Enum):
+    """Which facts of an instance pass a mark on to its head, while an update looks at the next one."""
+
+    NONE = 0
+    EXPLICIT = 1  # those that the next update takes away for certain: for B/F, whose deletions are exact
+    ANY = 2  # those that depend on them too: for DRed, which overdeletes what depends on a loss
+
+
 @dataclass(frozen=True)
 class Effect:
     """What happens to the head of an instance."""
@@ -71,6 +79,7 @@ class SweepVariant:
     ranks: Ranks = Ranks.IGNORED
     enough: Bit = Bit(0)  # a seed with this bit needs no more instances
     limited: bool = False  # at most so many instances per seed as the caller says; then the seed is SATED
+    marks: Marks = Marks.NONE
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,15 @@ class Sweep:
         return tuple(dict.fromkeys(head.relation for head in self.heads))
 
 
+def with_marks(sweep: Sweep, marks: Marks) -> Sweep:
+    """The same sweep, passing marks on."""
+    first, check, loop = (
+        tuple(replace(variant, marks=marks) for variant in variants)
+        for variants in (sweep.first, sweep.check, sweep.loop)
+    )
+    return replace(sweep, first=first, check=check, loop=loop)
+
+
 @dataclass
 class SweepReport:
     """What a sweep took; counts no machine changes."""
@@ -112,3 +130,4 @@ class SweepReport:
     applications: int = 0  # rule instances found
     effects: int = 0  # those that had an effect
     worked_on: int = 0  # facts that were in the frontier
+    marked: int = 0  # facts to which a mark was passed on

@@ -26,6 +26,8 @@ class Report:
     deleted: int = 0
     already_there: int = 0  # inserts without effect
     not_there: int = 0  # deletes without effect
+    marked_explicit: int = 0  # facts that the next update takes away, seen while this one worked
+    marked_implicit: int = 0  # facts that may go with them
     seconds: float = 0.0
 
     @property
@@ -49,6 +51,8 @@ class Report:
             "not_there": self.not_there,
             "rule_applications": self.rule_applications,
             "rounds": self.rounds,
+            "marked_explicit": self.marked_explicit,
+            "marked_implicit": self.marked_implicit,
             "seconds": round(self.seconds, 6),
             "components": [phase.as_data() for phase in self.phases],
         }

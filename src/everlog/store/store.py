@@ -28,7 +28,7 @@ from everlog.limits import Limits
 from everlog.maintenance.materialise import evaluation_components, materialise
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
-from everlog.maintenance.update import Maintenance
+from everlog.maintenance.update import MARKS, Maintenance
 from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
 from everlog.plans.rewrites import Rewriting, rewrite_rules
 from everlog.rules.components import Component
@@ -39,6 +39,7 @@ from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
 from everlog.store.engines import make_dictionary, make_engine, rewrites_pay
 from everlog.store.interrupts import Interrupts
+from everlog.store.lookout import Lookout
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rows import Rows
 from everlog.store.updates import Update
@@ -87,6 +88,7 @@ class KnowledgeBase:
         self._components = evaluation_components(())
         self._maintenance = Maintenance(())
         self.on_progress: Progress | None = None
+        self._keeps_witnesses = True  # while marking: derived facts remember what they came from
         self._look_ahead: Callable[[], Update | None] = _nothing_ahead  # polled in every round where marking is on
         self._journal: Journal | None = None  # where updates are written before they count; None: nowhere
 
@@ -155,7 +157,7 @@ class KnowledgeBase:
         updates: Iterable[Update | Mapping[str, Any]] | Queue[Any] | str | Path,
         *,
         strategy: str | None = None,
-        marking: bool = False,
+        marking: bool | str = False,
         coalesce: bool = False,
     ) -> Iterator[Change]:
         """Apply updates as they arrive, and yield a change for each; see store/streams.py.
@@ -163,7 +165,8 @@ class KnowledgeBase:
         Args:
             updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file.
             strategy: As in `update`.
-            marking: Look at the next update, if it is there already, while working on this one.
+            marking: Look at the next update, if it is there already, while working on this one; for `bf` and `dred`.
+                "printed" passes marks on by rule applications alone.
             coalesce: Where several updates wait, apply their net effect at once.
         """
         from everlog.store.streams import stream
@@ -347,8 +350,12 @@ class KnowledgeBase:
             return False
         if any(self._arities.get(batch.relation) != batch.arity for batch in inserted.values()):
             return False
-        # Into an empty store facts are loaded and everything is derived, which is what that is best at.
-        return any(self._engine.count(name) for name in self._arities)
+        # Into an empty store facts are loaded and everything is derived, which is what that is best at; but where
+        # updates are marked, derived facts are to remember what they came from.
+        return self._look_ahead is not _nothing_ahead or not self._is_empty()
+
+    def _is_empty(self) -> bool:
+        return not any(self._engine.count(name) for name in self._arities)
 
     def _maintain(
         self,
@@ -363,6 +370,12 @@ class KnowledgeBase:
         kept = self._maintenance.kept()
         report.strategy = strategy
         try:
+            engine.doom_marked()
+            watch, marking = self.limits.watch(), strategy in MARKS and self._look_ahead is not _nothing_ahead
+            if marking:
+                # The first facts of all are taken in before the next update is looked at, as the paper does.
+                ahead = _nothing_ahead if self._is_empty() else self._look_ahead
+                watch.between_sweeps = Lookout(self, engine, ahead, report).look
             edited: list[str] = []
             for name, batch in deleted.items():
                 known = self._arities.get(name) == batch.arity
@@ -373,7 +386,9 @@ class KnowledgeBase:
                 changed = self._edit(engine, batch, edited, explicit=True)
                 report.inserted += changed
                 report.already_there += batch.rows - changed
-            report.phases = self._maintenance.run(engine, edited, strategy, self.limits.watch(), self.on_progress)
+            report.phases = self._maintenance.run(engine, edited, strategy, watch, self.on_progress, marking=marking)
+            watch.look()
+            report.marked_implicit += sum(component.marked for component in report.phases)
             acknowledge(self._arities)
         except BaseException:
             engine.abort()

@@ -4,10 +4,11 @@ One after the other, each as soon as it is there; the next one is never waited f
 when it is complete and, in a durable store, on disk. Where one fails, or the source does, the updates before it are
 applied and have been yielded, the error names its place, and the knowledge base stays at the last good version.
 
-With `marking`, maintenance may look at the next update while it works on this one: `kb._look_ahead` shows it if it has
-come. With `coalesce`, updates that wait are applied at once, as their net effect; an update that changes rules stays
-alone. A batch that fails is applied again one by one, so that the good updates in it are kept and the error is that of
-the bad one.
+With `marking`, maintenance may look at the next update while it works on this one: `kb._look_ahead` shows it if it
+has come. Derived facts then remember a fact that they came from and share its mark; with `marking="printed"` they do
+not, and marks are passed on by rule applications alone, as the printed algorithm has it. With `coalesce`, updates
+that wait are applied at once, as their net effect; an update that changes rules stays alone. A batch that fails is
+applied again one by one, so that the good updates in it are kept and the error is that of the bad one.
 """
 
 from __future__ import annotations
@@ -25,11 +26,17 @@ from everlog.store.updates import Update, net_effect, placing_errors
 if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
 
+PRINTED = "printed"
 MOST_AT_ONCE = 1000  # updates in one net effect: enough to catch up with, few enough to hear of progress
 
 
 def stream(
-    kb: KnowledgeBase, updates: Updates, *, strategy: str | None = None, marking: bool = False, coalesce: bool = False
+    kb: KnowledgeBase,
+    updates: Updates,
+    *,
+    strategy: str | None = None,
+    marking: bool | str = False,
+    coalesce: bool = False,
 ) -> Iterator[Change]:
     """Apply updates as they arrive; a change for each, or with `coalesce` for each batch."""
     check_strategy(strategy or kb.strategy)
@@ -43,7 +50,7 @@ def read_ahead(coalesce: bool) -> int:
 
 
 def apply_source(
-    kb: KnowledgeBase, source: Source, *, strategy: str | None, marking: bool, coalesce: bool
+    kb: KnowledgeBase, source: Source, *, strategy: str | None, marking: bool | str, coalesce: bool
 ) -> Iterator[Change]:
     """The same for a source that the caller has opened; it is closed at the end."""
     with closing(source):
@@ -67,7 +74,7 @@ def _waiting(source: Source, first: Update) -> Iterator[Update]:
 
 
 def _apply(
-    kb: KnowledgeBase, batch: list[Update], source: Source, strategy: str | None, marking: bool
+    kb: KnowledgeBase, batch: list[Update], source: Source, strategy: str | None, marking: bool | str
 ) -> Iterator[Change]:
     if len(batch) > 1:
         try:
@@ -84,13 +91,13 @@ def _apply(
 
 
 def _update(
-    kb: KnowledgeBase, update: Update, source: Source, strategy: str | None, marking: bool, covers: int = 1
+    kb: KnowledgeBase, update: Update, source: Source, strategy: str | None, marking: bool | str, covers: int = 1
 ) -> Change:
     name = str(update.place) if update.place is not None else "<rules>"
-    before = kb._look_ahead
+    before = kb._look_ahead, kb._keeps_witnesses
     if marking:
-        kb._look_ahead = source.peek
+        kb._look_ahead, kb._keeps_witnesses = source.peek, marking != PRINTED
     try:
         return kb._update(update, name=name, strategy=strategy, covers=covers)
     finally:
-        kb._look_ahead = before
+        kb._look_ahead, kb._keeps_witnesses = before

@@ -25,6 +25,7 @@ _SOURCES = (
     "journal_kernels.py",
     "kernels.py",
     "layout.py",
+    "mark_kernels.py",
     "memory.py",
     "step_kernels.py",
     "sweep_kernels.py",

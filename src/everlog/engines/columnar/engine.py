@@ -237,6 +237,16 @@ class ColumnarEngine:
     def regroup(self, rule: GroupRule) -> Flow:
         return self._updates.regroup(rule)
 
+    def keep_witnesses(self) -> None:
+        self._updates.marks.keep_witnesses()
+
+    def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
+        kept = self._relations[relation]
+        return self._updates.marks.mark(kept, self._find(kept, columns, rows))
+
+    def doom_marked(self) -> int:
+        return self._updates.doom_marked()
+
     def commit(self) -> dict[str, Changed]:
         return self._updates.commit()
 
@@ -253,6 +263,7 @@ class ColumnarEngine:
         relation.keep_rows(kept)
         relation.describe(self.tables)
         self._truncate(relation, len(kept))
+        self._updates.marks.forget()
 
     # --- going back -------------------------------------------------------------------------------------------------
 

@@ -336,6 +336,9 @@ def _describe_new(relations, relation, row, mask):
         int64s(relations[relation, at.R_WEIGHTS])[row] = 0 if mask else 1
     if relations[relation, at.R_RANKS] != 0:
         int32s(relations[relation, at.R_RANKS])[row] = 0
+    if relations[relation, at.R_WITNESSES] != 0:
+        int64s(relations[relation, at.R_WITNESSES])[row] = -1
+        int64s(relations[relation, at.R_DERIVED])[row] = -1
 
 
 @kernel

@@ -25,6 +25,7 @@ from everlog.engines.columnar.step_kernels import (
     UNDECIDED,
     carry,
     carry_ranks,
+    carry_witnesses,
     check_rows,
     fill,
     probe,
@@ -197,6 +198,7 @@ def evaluate(
                 return at.EVALUATE
             carry(code, step, made, parents, batch, batches[level + 1])
             carry_ranks(relations, code, step, made, parents, rows, batch, batches[level + 1])
+            carry_witnesses(relations, code, step, made, parents, rows, batch, batches[level + 1])
             cursor[0] = count
         work[first + level, at.W_CYCLES] += cycles() - began
         if made > 0:

@@ -37,7 +37,9 @@ R_QUEUE = 22  # address: rows to be worked on in a later round
 R_QUEUE_SIZE = 23
 R_FRONTIER = 24  # address: rows that the round works on
 R_FRONTIER_SIZE = 25
-R_FIELDS = 26
+R_WITNESSES = 26  # address: an int64 per row, the relation and row of a fact that it came from, or -1; or 0
+R_DERIVED = 27  # address: an int64 per row, the newest log entry of a fact that came from it, or -1; or 0
+R_FIELDS = 28
 
 # --- an index: one row of the index table -----------------------------------------------------------------------------
 I_RELATION = 0
@@ -99,7 +101,9 @@ S_FLAGS = 19
 S_WEIGH = 20  # what is added to the weight
 S_QUEUE_CARE = 21  # the head is queued if these bits …
 S_QUEUE_WANT = 22  # … are like this
-S_LISTS = 23  # operands, outputs, copies, checks follow
+S_WITNESS = 23  # the slot of the relation of a witness, whose row is in the next slot, or -1
+S_WITNESS_USE = 24
+S_LISTS = 25  # operands, outputs, copies, checks follow
 
 CHECK_CONSTANT, CHECK_COLUMN = 0, 1
 
@@ -108,7 +112,10 @@ RANGE_FRONTIER, RANGE_JOURNAL = 4, 5  # lists of rows
 
 RANK_UNUSED, RANK_OUTSIDE, RANK_START, RANK_CARRY, RANK_BELOW = 0, 1, 2, 3, 4
 
+WITNESS_UNUSED, WITNESS_START, WITNESS_CARRY = 0, 1, 2
+
 FLAG_CREATE, FLAG_QUEUE, FLAG_ABOVE, FLAG_RANK, FLAG_ORIGIN = 1, 2, 4, 8, 16
+FLAG_MARKS_ANY = 32  # marked facts pass their mark on also where they are not explicit
 
 PATTERN_ANY, PATTERN_CONSTANT, PATTERN_COLUMN = 0, 1, 2  # what a head asks of a column
 
@@ -141,7 +148,8 @@ T_CHECKS = 9  # a sweep's variants: first in [0, T_FIRST), checks in [T_FIRST, T
 T_ORIGIN = 10  # the seed whose instances are being counted
 T_INSTANCES = 11  # how many there were
 T_WORKED_ON = 12  # facts that were in a frontier
-T_SIZE = 13
+T_MARKED = 13  # facts that were marked
+T_SIZE = 14
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 

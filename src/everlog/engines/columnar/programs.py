@@ -20,7 +20,7 @@ from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import CHANGED, FROM_SCRATCH, Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without, step_binds, step_uses
 from everlog.plans.sweep_variants import covers
-from everlog.plans.sweeps import Ranks, SweepVariant
+from everlog.plans.sweeps import Marks, Ranks, SweepVariant
 from everlog.rules.syntax import Argument, Atom, Call, Constant, expression_variables
 
 _RANGES = {
@@ -31,7 +31,12 @@ _RANGES = {
     **dict.fromkeys(CHANGED, at.RANGE_JOURNAL),
 }
 _SEEDS = (Label.NEW, Label.FRONTIER, *CHANGED)  # short lists without an index of their own
-_RANK, _ORIGIN = "~rank", "~origin"  # slots beside those of the rule's variables
+_RANK, _ORIGIN, _WITNESS, _WITNESS_ROW = (
+    "~rank",
+    "~origin",
+    "~witness",
+    "~witness row",
+)  # slots beside those of the rule's variables
 _COMPARISONS = {"=": at.EQ, "!=": at.NE, "<": at.LT, "<=": at.LE, ">": at.GT, ">=": at.GE}
 
 Integers = npt.NDArray[np.int64]
@@ -118,6 +123,9 @@ class _Writer:
             self._own = dict(zip(variant.rule.atoms, variant.own, strict=True))
             extra |= {_RANK} if variant.ranks is not Ranks.IGNORED and variant.rule.atoms else set()
             extra |= {_ORIGIN} if variant.enough or variant.limited else set()
+            if variant.marks is not Marks.NONE and variant.rule.atoms:
+                extra |= {_WITNESS, _WITNESS_ROW}
+                assert (self._slot(_WITNESS), self._slot(_WITNESS_ROW)) == (0, 1)  # side by side
         needed_after = _needed_after(plan.steps)
         bound: set[str] = set()
         self._has_read = False
@@ -251,6 +259,11 @@ class _Writer:
         header[at.S_CARE], header[at.S_WANT] = int(care), int(want)
         header[at.S_RANK] = self._slot(_RANK) if _RANK in self._extra else -1
         header[at.S_RANK_USE], header[at.S_OWNERS] = ranked, self._owners_at
+        header[at.S_WITNESS] = self._slot(_WITNESS) if _WITNESS in self._extra else -1
+        if header[at.S_WITNESS] >= 0 and operation in (at.OP_SCAN, at.OP_PROBE, at.OP_LOOKUP):
+            header[at.S_WITNESS_USE] = at.WITNESS_CARRY if self._has_read else at.WITNESS_START
+            assert self._sweep is not None
+            flags |= at.FLAG_MARKS_ANY if self._sweep.marks is Marks.ANY else 0
         header[at.S_ORIGIN] = -1
         if _ORIGIN in self._extra:
             assert self._sweep is not None and self._sweep.seed is not None

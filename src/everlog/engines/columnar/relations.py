@@ -114,6 +114,9 @@ class Relation:
         self.table = HashTable(wide=self.width > 2)
         self.indexes: dict[tuple[int, ...], Index] = {}
         self.ranks = np.empty(0, np.int32)
+        self.witnesses = np.empty(0, np.int64)
+        self.derived = np.empty(0, np.int64)
+        self.witnessed = False
         self.capacity = 0
         self.dead = 0  # rows whose fact is absent
         self.journal = Journal()
@@ -137,6 +140,9 @@ class Relation:
                 self.weights = lengthened(self.weights, self.capacity, size)
             if self.ranked:
                 self.ranks = lengthened(self.ranks, self.capacity, size)
+            if self.witnessed:
+                self.witnesses = lengthened(self.witnesses, self.capacity, size)
+                self.derived = lengthened(self.derived, self.capacity, size)
             for index in self.indexes.values():
                 index.next = lengthened(index.next, self.capacity, size)
         self.table.reserve(needed)
@@ -153,6 +159,14 @@ class Relation:
             self.ranked, self.ranks = True, lengthened(self.ranks, self.capacity, 0)
             self.ranks[:size] = 0
         self.describe(tables)
+
+    def keep_witnesses(self, size: int, tables: Tables) -> None:
+        """Remember from now on what facts came from; of those that are there it is not known."""
+        if not self.witnessed:
+            self.witnessed, self.witnesses = True, lengthened(self.witnesses, self.capacity, 0)
+            self.derived = lengthened(self.derived, self.capacity, 0)
+            self.witnesses[:size] = self.derived[:size] = -1
+            self.describe(tables)
 
     def keep_rows(self, rows: npt.NDArray[np.int64]) -> None:
         """Move these rows to the front, in new arrays, since the old ones may be in others' hands."""
@@ -173,6 +187,8 @@ class Relation:
         row[at.R_MASKS] = self.masks.ctypes.data
         row[at.R_WEIGHTS] = self.weights.ctypes.data if self.weighted else 0
         row[at.R_RANKS] = self.ranks.ctypes.data if self.ranked else 0
+        row[at.R_WITNESSES] = self.witnesses.ctypes.data if self.witnessed else 0
+        row[at.R_DERIVED] = self.derived.ctypes.data if self.witnessed else 0
         self.journal.describe(row, self.weighted, self.ranked)
         row[at.R_SLOTS] = self.table.slots
         row[at.R_KEYS] = self.table.keys.ctypes.data

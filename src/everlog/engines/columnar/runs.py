@@ -173,6 +173,7 @@ class SweepRun(Driver):
     def go(self, watch: Watch, limit: int) -> SweepReport:
         """Run to the end of the queue."""
         engine, state, sweep_ = self._engine, self._state, self._sweep
+        watch.look()
         if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
             self._plan()
         self._scratch.fit(self._program)
@@ -201,6 +202,7 @@ class SweepRun(Driver):
             int(program.variants[:, at.V_APPLICATIONS].sum()),
             int(program.variants[:, at.V_EFFECTS].sum()),
             int(state[at.T_WORKED_ON]),
+            int(state[at.T_MARKED]),
         )
 
 

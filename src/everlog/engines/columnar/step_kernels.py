@@ -210,6 +210,30 @@ def carry_ranks(relations, code, step, made, parents, rows, batch, following):
 
 
 @kernel
+def carry_witnesses(relations, code, step, made, parents, rows, batch, following):
+    """The witness that each binding carries from here on: a fact that may pass its mark on, at best a marked one."""
+    use = code[step + at.S_WITNESS_USE]
+    if use == at.WITNESS_UNUSED:
+        return
+    relation, slot = code[step + at.S_RELATION], code[step + at.S_WITNESS]
+    masks = uint16s(relations[relation, at.R_MASKS])
+    passing = at.EXPLICIT | (at.MARKED if code[step + at.S_FLAGS] & at.FLAG_MARKS_ANY else 0)
+    for k in range(made):
+        row = rows[k]
+        from_relation, from_row = np.int32(-1), np.int32(-1)
+        if use == at.WITNESS_CARRY:
+            from_relation, from_row = batch[slot][parents[k]], batch[slot + 1][parents[k]]
+        if masks[row] & passing:
+            better = from_relation < 0
+            if not better and masks[row] & at.MARKED:
+                better = (uint16s(relations[from_relation, at.R_MASKS])[from_row] & at.MARKED) == 0
+            if better:
+                from_relation, from_row = np.int32(relation), np.int32(row)
+        following[slot][k] = from_relation
+        following[slot + 1][k] = from_row
+
+
+@kernel
 def fill(relations, code, step, made, parents, rows, batch, following):
     """The next batch: columns of the rows, and slots carried over from the bindings they belong to."""
     outputs = step + at.S_LISTS + 2 * code[step + at.S_OPERANDS]
@@ -227,6 +251,7 @@ def fill(relations, code, step, made, parents, rows, batch, following):
             target[k] = rows[k]
     carry(code, step, made, parents, batch, following)
     carry_ranks(relations, code, step, made, parents, rows, batch, following)
+    carry_witnesses(relations, code, step, made, parents, rows, batch, following)
 
 
 @kernel

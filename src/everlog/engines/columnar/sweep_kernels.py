@@ -44,12 +44,12 @@ def mark_heads(relations, indexes, code, starts, first, last, batch, count, keys
                 operands = step + at.S_LISTS
                 add_facts(relations, indexes, relation, code, operands, batch, count, at.DEAD, keys, places, fresh)
                 find_facts(relations, relation, code, operands, batch, count, keys, places, found)
-        effects += mark_rows(relations, relation, code, step, batch, count, found)
+        effects += mark_rows(relations, relation, code, step, batch, count, found, state)
     return effects
 
 
 @kernel
-def mark_rows(relations, relation, code, step, batch, count, found):
+def mark_rows(relations, relation, code, step, batch, count, found, state):
     """The effect of a step on the rows that its bindings conclude."""
     masks = uint16s(relations[relation, at.R_MASKS])
     care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
@@ -74,10 +74,29 @@ def mark_rows(relations, relation, code, step, batch, count, found):
             weights[row] += weigh
         if flags & at.FLAG_RANK:
             ranks[row] = largest + 1
+        if code[step + at.S_WITNESS] >= 0:
+            state[at.T_MARKED] += remember_witness(relations, relation, row, code[step + at.S_WITNESS], batch, i)
         if (flags & at.FLAG_QUEUE) != 0 and (masks[row] & queue_care) == queue_want:
             enqueue(relations, relation, row)
         effects += 1
     return effects
+
+
+@kernel
+def remember_witness(relations, relation, row, slot, batch, i):
+    """A fact came from the witness of a binding, and shares its mark; returns 1 if that is news."""
+    from_relation, from_row = batch[slot, i], batch[slot + 1, i]
+    if from_relation < 0:
+        return 0
+    if relations[relation, at.R_WITNESSES] != 0:
+        int64s(relations[relation, at.R_WITNESSES])[row] = (np.int64(from_relation) << 32) | np.int64(from_row)
+    masks = uint16s(relations[relation, at.R_MASKS])
+    if (masks[row] & (at.EXPLICIT | at.MARKED)) != 0:
+        return 0
+    if (uint16s(relations[from_relation, at.R_MASKS])[from_row] & at.MARKED) == 0:
+        return 0
+    masks[row] |= np.uint16(at.MARKED)
+    return 1
 
 
 @kernel

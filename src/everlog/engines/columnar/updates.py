@@ -19,6 +19,7 @@ from everlog.engines.columnar.journal_kernels import (
     settle_unowned,
     uncount_rows,
 )
+from everlog.engines.columnar.marks import MarkBook
 from everlog.engines.columnar.regroup import regroup
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
@@ -45,6 +46,7 @@ class Updates:
         self._sweeps: dict[int, tuple[Sweep, SweepRun]] = {}  # by identity: hashing a sweep costs more than running it
         self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
+        self.marks = MarkBook(engine)
 
     def edit(self, relation: Relation, columns: Sequence[Ids], rows: int, explicit: bool) -> int:
         engine = self._engine
@@ -121,10 +123,16 @@ class Updates:
         self._began(self._engine.relation(rule.head.relation))
         return regroup(self._engine, rule)
 
+    def doom_marked(self) -> int:
+        for relation in self.marks.relations():
+            self._began(relation)
+        return self.marks.doom()
+
     def commit(self) -> dict[str, Changed]:
         engine, changes = self._engine, {}
         for name, size in self._sizes.items():
             relation = engine.relation(name)
+            self.marks.note_journal(relation)
             died = commit_rows(engine.tables.relations, relation.number)
             relation.dead += int(died) + engine.size(relation) - size
             row = engine.tables.relations[relation.number]

@@ -177,6 +177,15 @@ class ReferenceEngine:
     def regroup(self, rule: GroupRule) -> Flow:
         return self._updates.regroup(rule)
 
+    def keep_witnesses(self) -> None:
+        self._updates.marks.keep_witnesses()
+
+    def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
+        return self._updates.marks.mark(relation, tuples(columns, rows))
+
+    def doom_marked(self) -> int:
+        return self._updates.doom_marked()
+
     def commit(self) -> dict[str, Changed]:
         return self._updates.commit()
 

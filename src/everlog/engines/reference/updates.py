@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from everlog.engines.interface import Changed, Flow
 from everlog.engines.reference.entries import Binding, Entry, Fact
+from everlog.engines.reference.marks import MarkBook
 from everlog.limits import Watch
 from everlog.plans.flat_rules import GroupRule
 from everlog.plans.join_order import NoStatistics, plan_variant
@@ -33,6 +34,7 @@ class Updates:
         self._journal: dict[str, dict[Fact, Entry]] = defaultdict(dict)  # what each touched fact was
         self._queue: dict[str, list[Fact]] = defaultdict(list)
         self.frontier: dict[str, list[Fact]] = defaultdict(list)
+        self.marks = MarkBook(engine)
 
     # --- what is explicit ---------------------------------------------------------------------------------------------
 
@@ -62,6 +64,7 @@ class Updates:
 
     def sweep(self, sweep: Sweep, watch: Watch, limit: int) -> SweepReport:
         report = SweepReport()
+        watch.look()
         self._queue.clear()
         self.frontier.clear()
         for relation in sweep.relations:
@@ -127,9 +130,13 @@ class Updates:
                         self._engine.entries(variant.rule.atoms[0].relation)[seed].mask |= Bit.SATED
                         continue
                 report.applications += 1
+                body = [(atom.relation, self._fact(atom, binding)) for atom in variant.rule.atoms]
+                witness = self.marks.witness(variant, body)
                 for head in variant.rule.heads:
                     fact = self._fact(head, binding)
-                    report.effects += self._effect(head.relation, fact, variant.effect, max(ranks, default=-1))
+                    if self._effect(head.relation, fact, variant.effect, max(ranks, default=-1)):
+                        report.effects += 1
+                        report.marked += self.marks.remember((head.relation, fact), witness)
 
     def _ranks(self, variant: SweepVariant, heads: Sequence[Atom], binding: Binding) -> list[int]:
         """The ranks of the facts of an instance; those of other components count as -1."""
@@ -154,6 +161,16 @@ class Updates:
         if effect.queue is not None and effect.queue.holds(entry.mask):
             self._queue[relation].append(fact)
         return True
+
+    def doom_marked(self) -> int:
+        doomed = 0
+        for relation, fact in self.marks.take():
+            entry = self._engine.entries(relation).get(fact)
+            if entry is not None and entry.present and not entry.mask & Bit.EXPLICIT:
+                self._touch(relation, fact)
+                entry.mask |= Bit.DOOMED
+                doomed += 1
+        return doomed
 
     def doom(self, heads: tuple[Atom, ...]) -> int:
         doomed = 0

@@ -45,8 +45,7 @@ _WIDER = 4  # … and how many times more each time after
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Delete what cannot be proved any more, and take in gains."""
-    losses = component.made("losses to doom", _losses)
-    report.add("deletion", engine.sweep(losses, watch))
+    report.add("deletion", engine.sweep(component.made("losses to doom", _losses), watch))
     delete_unproved(engine, component, watch, report, component.marking("easy proofs", _easy_proofs))
     report.add("insertion", engine.sweep(insertion(component), watch))
 
@@ -56,8 +55,7 @@ def delete_unproved(
 ) -> None:
     """Algorithm 1 from its line 3 on: examine D until no fact in it is left to examine."""
     spread = component.made("deletion", _spread)
-    while True:
-        _search(engine, component, watch, report, easy)
+    while _search(engine, component, watch, report, easy):
         if not report.add("deletion", engine.sweep(spread, watch)).worked_on:
             break
     engine.sweep(component.made("conclusion", _conclusion), watch)
@@ -65,19 +63,20 @@ def delete_unproved(
 
 def _search(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport, easy: Sweep
-) -> None:
-    """Prove or disprove the facts of D that were not checked yet."""
+) -> bool:
+    """Prove or disprove the facts of D that were not checked yet; says whether some were disproved."""
     saturate, ask = component.marking("forward", _saturate), component.made("backward", _ask)
     limit = _FIRST_LOOK
-    while True:
-        report.add("backward", engine.sweep(easy, watch))
+    while report.add("backward", engine.sweep(easy, watch)).worked_on or limit > _FIRST_LOOK:
+        if not component.recursive_rules:
+            break
         report.add("forward", engine.sweep(saturate, watch))
         asked = report.add("backward", engine.sweep(ask, watch, limit))
         if not asked.worked_on:
             break
         if not asked.effects:
             limit *= _WIDER
-    engine.sweep(component.made("disproof", _disproof), watch)
+    return engine.sweep(component.made("disproof", _disproof), watch).worked_on > 0
 
 
 def _losses(component: MaintainedComponent) -> Sweep:

@@ -82,6 +82,7 @@ class KnowledgeBase:
         self._engine: Engine = make_engine(engine, self._dictionary)
         self._arities: dict[str, int] = {}
         self._rules: tuple[Rule, ...] = ()
+        self._rule_arities: dict[str, int] = {}
         self._prefixes: dict[str, str] = {}
         self._rewrites = rewrites and rewrites_pay(engine)
         self._rewriting = Rewriting()
@@ -297,7 +298,7 @@ class KnowledgeBase:
     def _encode(
         self, insert: FactsArgument, delete: FactsArgument, program: Program, rules: Sequence[Rule]
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
-        arities = self._arities_of_facts() | {shape.name: shape.arity for shape in _user_shapes(rules)}
+        arities = self._settled_arities(rules)
         inserting = FactEncoder(self._dictionary, arities)
         inserting.add_atoms(program.facts)
         inserting.add(insert)
@@ -342,6 +343,7 @@ class KnowledgeBase:
         self._maintenance = Maintenance(components)
         self._engine, self._rules, self._arities = engine, rules, arities
         self._rewriting, self._components = rewriting, components
+        self._rule_arities = {shape.name: shape.arity for shape in _user_shapes(rules)}
         return changed
 
     def _can_maintain(self, inserted: dict[str, Batch]) -> bool:
@@ -465,6 +467,18 @@ class KnowledgeBase:
 
     def _named(self, arity: int, facts: FactColumns) -> Rows:
         return Rows(self._dictionary, _column_names(arity), *facts)
+
+    def _settled_arities(self, rules: Sequence[Rule]) -> dict[str, int]:
+        """Relations whose arity an update must keep to: those in rules and those with facts."""
+        in_rules = self._rule_arities
+        if rules != self._rules:
+            in_rules = {shape.name: shape.arity for shape in _user_shapes(rules)}
+            return self._arities_of_facts() | in_rules
+        # Facts of a relation that no rule mentions are explicit, so that counting all of them, which is quick, will do.
+        with_facts = {
+            name: arity for name, arity in self._arities.items() if name not in in_rules and self._engine.count(name)
+        }
+        return with_facts | in_rules
 
     def _arities_of_facts(self) -> dict[str, int]:
         """Relations whose arity is settled by explicit facts; an empty one may still become another."""

@@ -60,6 +60,7 @@ class ColumnarEngine:
         self.parents = np.empty(at.BATCH, np.int32)
         self.rows = np.empty(at.BATCH, np.int32)
         self._round = 0
+        self.grown = 0  # how often something was full
         self.by_number: dict[int, Relation] = {}
         self._updates = Updates(self)
 
@@ -82,6 +83,7 @@ class ColumnarEngine:
 
     def reserve(self, relation: Relation, room: int) -> None:
         """Make room for so many more rows, and for so many more entries of the journal."""
+        self.grown += 1
         relation.journal.reserve(int(self.tables.relations[relation.number, at.R_JOURNAL_SIZE]) + room)
         relation.reserve(self.size(relation), room, self.tables)
 

@@ -171,7 +171,8 @@ def evaluate(
                 )
                 short = -2 - effects
                 if effects >= 0:
-                    variants[variant, at.V_EFFECTS] += effects
+                    state[at.T_APPLICATIONS] += count
+                    state[at.T_EFFECTS] += effects
                     short = np.int64(-1)
             if short >= 0:
                 state[at.T_LEVEL] = level

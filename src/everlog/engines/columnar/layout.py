@@ -125,9 +125,8 @@ EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
 V_FIRST_STEP = 0
 V_STEPS = 1
 V_APPLICATIONS = 2  # counted here
-V_EFFECTS = 3  # applications that had an effect
-V_LIMIT = 4  # instances per seed, 0 for all
-V_SIZE = 5
+V_LIMIT = 3  # instances per seed, 0 for all
+V_SIZE = 4
 
 # --- what a step has done so far: one row of the work table ---------------------------------------------------------
 W_BINDINGS = 0  # bindings it gave
@@ -149,7 +148,9 @@ T_ORIGIN = 10  # the seed whose instances are being counted
 T_INSTANCES = 11  # how many there were
 T_WORKED_ON = 12  # facts that were in a frontier
 T_MARKED = 13  # facts that were marked
-T_SIZE = 14
+T_APPLICATIONS = 14  # of all variants of a sweep
+T_EFFECTS = 15
+T_SIZE = 16
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 

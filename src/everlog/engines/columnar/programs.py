@@ -139,7 +139,7 @@ class _Writer:
                 self._has_read = True
                 bound |= extra
         self._most_slots = max(self._most_slots, len(self._slots))
-        self._variants.append([first, len(plan.steps), 0, 0, 0])
+        self._variants.append([first, len(plan.steps), 0, 0])
 
     def _step(self, step: Step, carried: Sequence[str], needed: set[str]) -> None:
         match step:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _BUDGET = 1 << 24  # bindings between two looks at limits and Ctrl-C, about a second of work
 _NOTHING_DESCRIBED = np.empty(0, np.uint8), np.empty(0, np.float64)
+_COUNTS = [at.T_ROUND, at.T_APPLICATIONS, at.T_EFFECTS, at.T_WORKED_ON, at.T_MARKED]
 _REPLAN_GROWTH = 4  # plans are made anew when a relation is so many times larger
 
 
@@ -148,8 +149,8 @@ class SweepRun(Driver):
     def __init__(self, engine: ColumnarEngine, sweep_: Sweep, scratch: Scratch) -> None:
         super().__init__(engine, scratch)
         self._sweep = sweep_
-        own = [engine.relation(name) for name in sweep_.relations]
-        self._own = np.array([relation.number for relation in own], np.int64)
+        self.own = [engine.relation(name) for name in sweep_.relations]
+        self._own = np.array([relation.number for relation in self.own], np.int64)
         self._owner_code, self._owners = owned_relations(engine, sweep_.heads)
         self._begins = np.array(
             [
@@ -159,6 +160,12 @@ class SweepRun(Driver):
             np.int64,
         ).reshape(-1, 5)
         self._labels = _labels(sweep_)
+        first, checks = len(sweep_.first), len(sweep_.first) + len(sweep_.check)
+        self._initial = np.zeros(at.T_SIZE, np.int64)
+        self._initial[[at.T_LEVEL, at.T_FIRST, at.T_CHECKS]] = -1, first, checks
+        self._initial[[at.T_VARIANTS, at.T_BUDGET]] = checks + len(sweep_.loop), _BUDGET
+        self._refutes = any(variant.rule.refuted for variant in (*sweep_.first, *sweep_.check, *sweep_.loop))
+        self._limited = any(variant.limited for variant in sweep_.check)
         self._plan()
 
     def _plan(self) -> None:
@@ -167,43 +174,40 @@ class SweepRun(Driver):
         self._program = engine.compile(variants, sweep_.heads)
         read = {atom.relation for variant in variants for atom in variant.rule.atoms}
         self._read = np.array([engine.relation(name).number for name in read], np.int64)
+        self._grown_when_planned = engine.grown
         sizes = engine.tables.relations[self._read, at.R_SIZE]
         self._planned = np.maximum(_REPLAN_GROWTH * sizes, 4 * at.BATCH)
 
     def go(self, watch: Watch, limit: int) -> SweepReport:
         """Run to the end of the queue."""
-        engine, state, sweep_ = self._engine, self._state, self._sweep
+        engine, state = self._engine, self._state
         watch.look()
-        if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
-            self._plan()
+        if engine.grown != self._grown_when_planned:  # rows cannot have become many without that
+            self._grown_when_planned = engine.grown
+            if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
+                self._plan()
         self._scratch.fit(self._program)
-        program = self._program
-        first, checks = len(sweep_.first), len(sweep_.first) + len(sweep_.check)
-        state[:] = 0
-        state[[at.T_LEVEL, at.T_FIRST, at.T_CHECKS, at.T_VARIANTS]] = -1, first, checks, checks + len(sweep_.loop)
-        program.variants[:, [at.V_APPLICATIONS, at.V_EFFECTS]] = 0
-        program.variants[:, at.V_LIMIT] = limit
-        for step in program.expressions:
-            if isinstance(step, RefuteStep):
-                step.forget()
+        program, grown = self._program, engine.grown
+        state[:] = self._initial
+        if self._limited:
+            program.variants[:, at.V_LIMIT] = limit
+        if self._refutes:
+            for step in program.expressions:
+                if isinstance(step, RefuteStep):
+                    step.forget()
         engine.begin_sweep(self._own, self._owners, self._owner_code, self._begins)
         while True:
-            state[at.T_BUDGET] = _BUDGET
             outcome = self._call(sweep, self._own, self._labels)
             if outcome == at.DONE:
                 break
             if outcome == at.PAUSE:
+                state[at.T_BUDGET] = _BUDGET
                 watch.check(rounds=self.rounds, facts=engine.rows_in_all())
-        limits, facts = watch.limits, engine.rows_in_all()
-        if self.rounds > (limits.rounds or self.rounds) or facts > (limits.facts or facts):
-            watch.check(rounds=self.rounds, facts=facts)  # what it looks at besides is dear to ask for after each sweep
-        return SweepReport(
-            self.rounds,
-            int(program.variants[:, at.V_APPLICATIONS].sum()),
-            int(program.variants[:, at.V_EFFECTS].sum()),
-            int(state[at.T_WORKED_ON]),
-            int(state[at.T_MARKED]),
-        )
+        rounds, most = self.rounds, watch.limits.rounds
+        if engine.grown != grown or (most is not None and rounds > most):
+            watch.check(rounds=rounds, facts=engine.rows_in_all())  # too dear to be asked after each small sweep
+        _, applications, effects, worked_on, marked = state[_COUNTS].tolist()
+        return SweepReport(rounds, applications, effects, worked_on, marked)
 
 
 def owned_relations(

@@ -90,8 +90,8 @@ class Updates:
         known = self._sweeps.get(id(sweep))
         if known is None:
             known = self._sweeps[id(sweep)] = (sweep, SweepRun(self._engine, sweep, self._scratch))
-        for name in sweep.relations:
-            self._began(self._engine.relation(name))
+        for relation in known[1].own:
+            self._began(relation)
         return known[1].go(watch, limit)
 
     def doom(self, heads: tuple[Atom, ...]) -> int:

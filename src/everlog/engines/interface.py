@@ -167,8 +167,11 @@ class MaintainingEngine(Engine, Protocol):
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         """Set the weight of every fact that these heads may conclude to zero."""
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0) -> SweepReport:
-        """Run a sweep; `limit` is the number of instances per seed for variants that are limited."""
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: int = 0) -> SweepReport:
+        """Run a sweep; `limit` is the number of instances per seed for variants that are limited.
+
+        It stops after a round in which more than `most` facts have been worked on in all, if that is not zero.
+        """
 
     def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> Mapping[str, Flow]:
         """A component is done: its touched facts lose their private bits.

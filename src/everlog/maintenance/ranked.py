@@ -30,7 +30,10 @@ _NO_LONGER_EXPLICIT = Begin(
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Suspend what has lost its support, derive it again or lose it, and take in gains."""
-    suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch))
+    suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch, most=report.most))
+    if suspended.stopped:
+        report.stopped = True
+        return
     if suspended.worked_on:
         report.add("backward", engine.sweep(rederivation(component), watch))
     report.add("insertion", engine.sweep(insertion(component), watch))

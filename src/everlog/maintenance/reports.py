@@ -42,6 +42,8 @@ class ComponentReport:
     gained: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+    most: int = 0  # facts that a deletion may work on before it stops; 0: as many as there are
+    stopped: bool = False
 
     def add(self, phase: str, report: SweepReport) -> SweepReport:
         """Count a sweep under one of the phases."""

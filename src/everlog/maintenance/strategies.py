@@ -13,6 +13,7 @@ from everlog.engines.interface import Flow, MaintainingEngine
 from everlog.errors import UsageError
 from everlog.limits import Watch
 from everlog.maintenance import bf, bf_counting, counting, dred, ranked, rematerialise
+from everlog.maintenance.choose import better_again
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport
 
@@ -37,8 +38,12 @@ def check_strategy(name: str) -> str:
     return name
 
 
-def pick(component: MaintainedComponent, wanted: str, changed: Mapping[str, Flow]) -> tuple[str, str]:
+def pick(
+    engine: MaintainingEngine, component: MaintainedComponent, wanted: str, changed: Mapping[str, Flow]
+) -> tuple[str, str]:
     """The strategy for a component in this update, and the reason where it is not the one asked for."""
+    if wanted == CHOOSE and (reason := better_again(engine, component, changed)):
+        return "rematerialise", reason
     if component.refuted_relations() & set(changed):
         return "rematerialise", "a condition inside NOT depends on the rule's own recursion"
     if not component.recursive:

@@ -12,9 +12,10 @@ from copy import copy
 
 from everlog.engines.interface import Flow, MaintainingEngine
 from everlog.limits import Watch
+from everlog.maintenance.choose import most_suspended
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport, Progress
-from everlog.maintenance.strategies import STRATEGIES, note_what_is_kept, pick
+from everlog.maintenance.strategies import CHOOSE, STRATEGIES, note_what_is_kept, pick
 from everlog.plans.flat_rules import EvaluatedRule
 from everlog.plans.sweeps import Marks
 from everlog.rules.components import Component
@@ -30,7 +31,7 @@ class Maintenance:
     def __init__(self, components: Sequence[Component[EvaluatedRule]]) -> None:
         self.components = [MaintainedComponent(component) for component in components]
         self.heads = tuple(dict.fromkeys(head for component in self.components for head in component.heads))
-        self._defined = {head.relation for head in self.heads}
+        self.defined = {head.relation for head in self.heads}
         self.shared = self._shared()
 
     def _shared(self) -> str | None:
@@ -56,7 +57,7 @@ class Maintenance:
         changed: dict[str, Flow] = {}
         for relation in edited:
             _note(changed, relation, engine.settle(relation, self.heads))
-        own_edits = self._defined.intersection(edited)
+        own_edits = self.defined.intersection(edited)
         reports = []
         for done, component in enumerate(self.components, start=1):
             if self._is_reached(component, changed, own_edits):
@@ -94,8 +95,13 @@ def _maintain(
         report.strategy = "counting"
         flows = {component.group.head.relation: engine.regroup(component.group)}
     else:
-        report.strategy, report.reason = pick(component, wanted, changed)
+        report.strategy, report.reason = pick(engine, component, wanted, changed)
+        if wanted == CHOOSE and report.strategy == "ranked":
+            report.most = most_suspended(engine, component)
         STRATEGIES[report.strategy](engine, component, watch, report)
+        if report.stopped:
+            report.strategy, report.reason = "rematerialise", f"ranked deletion had suspended {report.most:,} facts"
+            STRATEGIES[report.strategy](engine, component, watch, report)
         counted = not component.recursive and report.strategy in ("counting", "rematerialise")
         flows = dict(engine.finish(component.heads, counted=counted))
         note_what_is_kept(component, report.strategy)

@@ -131,3 +131,4 @@ class SweepReport:
     effects: int = 0  # those that had an effect
     worked_on: int = 0  # facts that were in the frontier
     marked: int = 0  # facts to which a mark was passed on
+    stopped: bool = False  # more facts were worked on than the caller allowed for; the sweep is not complete

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from everlog.store.durable import Journal
     from everlog.store.verify import Verification
 
+OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
+
 Components = list[Component[EvaluatedRule]]
 Changed = tuple[dict[str, Rows], dict[str, Rows]]  # gained and lost, by relation
 
@@ -315,7 +317,8 @@ class KnowledgeBase:
         report: Report,
         acknowledge: Callable[[Mapping[str, int]], None],
     ) -> Changed:
-        if rules == self._rules and self._can_maintain(inserted):
+        overhaul = strategy == CHOOSE and self._is_overhaul(inserted, deleted)
+        if rules == self._rules and not overhaul and self._can_maintain(inserted):
             return self._maintain(inserted, deleted, strategy, report, acknowledge)
         rewriting, components = self._rewriting, self._components
         if rules != self._rules:
@@ -355,6 +358,14 @@ class KnowledgeBase:
         # Into an empty store facts are loaded and everything is derived, which is what that is best at; but where
         # updates are marked, derived facts are to remember what they came from.
         return self._look_ahead is not _nothing_ahead or not self._is_empty()
+
+    def _is_overhaul(self, inserted: dict[str, Batch], deleted: dict[str, Batch]) -> bool:
+        """Does an update replace so much that beginning anew is less work?"""
+        edits = sum(batch.rows for batches in (inserted, deleted) for batch in batches.values())
+        if edits < OVERHAUL_FROM:
+            return False
+        given = sum(self._engine.count(name) for name in self._arities if name not in self._maintenance.defined)
+        return 2 * edits > given
 
     def _is_empty(self) -> bool:
         return not any(self._engine.count(name) for name in self._arities)

@@ -299,6 +299,8 @@ def sweep(
         elif stage == at.STAGE_DONE:
             leave_frontier(relations, own, labels)
             state[at.T_STAGE] = at.STAGE_TAKE
+            if state[at.T_MOST] > 0 and state[at.T_WORKED_ON] > state[at.T_MOST]:
+                return at.STOPPED
             state[at.T_BUDGET] -= 1
             if state[at.T_BUDGET] <= 0:
                 return at.PAUSE

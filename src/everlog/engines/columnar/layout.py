@@ -150,7 +150,8 @@ T_WORKED_ON = 12  # facts that were in a frontier
 T_MARKED = 13  # facts that were marked
 T_APPLICATIONS = 14  # of all variants of a sweep
 T_EFFECTS = 15
-T_SIZE = 16
+T_MOST = 16  # facts to be worked on before a sweep stops, or 0
+T_SIZE = 17
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 
@@ -163,7 +164,7 @@ L_DONE_SET, L_DONE_CLEAR = 8, 9
 L_BY_RANK = 10
 L_SIZE = 11
 
-DONE, GROW, EVALUATE, PAUSE, ROUND_OVER = 0, 1, 2, 3, 4
+DONE, GROW, EVALUATE, PAUSE, ROUND_OVER, STOPPED = 0, 1, 2, 3, 4, 5
 
 # --- batches --------------------------------------------------------------------------------------------------------
 BATCH = 2048  # bindings per batch: columns of a few levels stay in the second-level cache

@@ -178,7 +178,7 @@ class SweepRun(Driver):
         sizes = engine.tables.relations[self._read, at.R_SIZE]
         self._planned = np.maximum(_REPLAN_GROWTH * sizes, 4 * at.BATCH)
 
-    def go(self, watch: Watch, limit: int) -> SweepReport:
+    def go(self, watch: Watch, limit: int, most: int) -> SweepReport:
         """Run to the end of the queue."""
         engine, state = self._engine, self._state
         watch.look()
@@ -189,6 +189,7 @@ class SweepRun(Driver):
         self._scratch.fit(self._program)
         program, grown = self._program, engine.grown
         state[:] = self._initial
+        state[at.T_MOST] = most
         if self._limited:
             program.variants[:, at.V_LIMIT] = limit
         if self._refutes:
@@ -198,16 +199,16 @@ class SweepRun(Driver):
         engine.begin_sweep(self._own, self._owners, self._owner_code, self._begins)
         while True:
             outcome = self._call(sweep, self._own, self._labels)
-            if outcome == at.DONE:
+            if outcome in (at.DONE, at.STOPPED):
                 break
             if outcome == at.PAUSE:
                 state[at.T_BUDGET] = _BUDGET
                 watch.check(rounds=self.rounds, facts=engine.rows_in_all())
-        rounds, most = self.rounds, watch.limits.rounds
-        if engine.grown != grown or (most is not None and rounds > most):
+        rounds, most_rounds = self.rounds, watch.limits.rounds
+        if engine.grown != grown or (most_rounds is not None and rounds > most_rounds):
             watch.check(rounds=rounds, facts=engine.rows_in_all())  # too dear to be asked after each small sweep
         _, applications, effects, worked_on, marked = state[_COUNTS].tolist()
-        return SweepReport(rounds, applications, effects, worked_on, marked)
+        return SweepReport(rounds, applications, effects, worked_on, marked, outcome == at.STOPPED)
 
 
 def owned_relations(

@@ -86,13 +86,13 @@ class Updates:
             self._owned[heads] = owned_relations(self._engine, heads)
         return self._owned[heads]
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int) -> SweepReport:
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int, most: int) -> SweepReport:
         known = self._sweeps.get(id(sweep))
         if known is None:
             known = self._sweeps[id(sweep)] = (sweep, SweepRun(self._engine, sweep, self._scratch))
         for relation in known[1].own:
             self._began(relation)
-        return known[1].go(watch, limit)
+        return known[1].go(watch, limit, most)
 
     def doom(self, heads: tuple[Atom, ...]) -> int:
         return self._over_own(heads, doom_rows)

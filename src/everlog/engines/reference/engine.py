@@ -162,8 +162,8 @@ class ReferenceEngine:
     def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
         return self._updates.settle(relation, heads)
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0) -> SweepReport:
-        return self._updates.sweep(sweep, watch, limit)
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: int = 0) -> SweepReport:
+        return self._updates.sweep(sweep, watch, limit, most)
 
     def doom(self, heads: tuple[Atom, ...]) -> int:
         return self._updates.doom(heads)

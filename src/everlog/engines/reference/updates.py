@@ -62,7 +62,7 @@ class Updates:
 
     # --- sweeps -------------------------------------------------------------------------------------------------------
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int) -> SweepReport:
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int, most: int) -> SweepReport:
         report = SweepReport()
         watch.look()
         self._queue.clear()
@@ -89,6 +89,9 @@ class Updates:
                 for fact in facts:
                     _relabel(self._engine.entries(relation)[fact], sweep.done)
             self.frontier.clear()
+            if most and report.worked_on > most:
+                report.stopped = True
+                break
         return report
 
     def _take(self, sweep: Sweep) -> bool:

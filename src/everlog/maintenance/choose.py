@@ -1,0 +1,38 @@
+"""Choose: maintain where that is less work than deriving again, and notice when it is not.
+
+Deriving a component again costs about what its facts cost. Maintenance costs about what it touches, which is known only
+afterwards; but a change that takes away a good part of what the component reads touches a good part of its facts. So a
+large share of losses decides at once, and otherwise ranked deletion begins and is stopped when it has suspended a good
+part of the component: then deriving again is the better half of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from everlog.engines.interface import Flow, MaintainingEngine
+from everlog.maintenance.component import MaintainedComponent
+
+_LOSSES = 0.25  # the share of a relation whose loss is taken to concern most of what follows from it
+_COUNTED_CHANGES = 0.6  # the same for gains and losses where derivations are counted
+_SUSPENDED = 0.4  # the share of a component's facts that may be looked at before it is derived again
+_FEW = 5_000  # facts for which no thought about other strategies pays
+
+
+def better_again(engine: MaintainingEngine, component: MaintainedComponent, changed: Mapping[str, Flow]) -> str:
+    """Why the component should be derived again; empty if it should be maintained."""
+    for relation in component.read_relations:
+        flow = changed.get(relation)
+        if flow is None:
+            continue
+        before = engine.count(relation) - flow.gained + flow.lost
+        touched, most = (flow.lost, _LOSSES) if component.recursive else (flow.lost + flow.gained, _COUNTED_CHANGES)
+        if touched > _FEW and touched > most * max(before, 1):
+            return f"{touched / max(before, 1):.0%} of {relation} changed"
+    return ""
+
+
+def most_suspended(engine: MaintainingEngine, component: MaintainedComponent) -> int:
+    """After how many suspended facts is deriving again less work?"""
+    facts = sum(engine.count(relation) for relation in component.defined_relations)
+    return max(_FEW, int(_SUSPENDED * facts))

@@ -46,7 +46,7 @@ def materialise_frames(
         engine.declare(shape)
     for relation, frame in facts.items():
         engine.declare(Shape(relation, len(frame.columns)))
-        engine.adopt(relation, frame, frame.count())
+        engine.adopt(relation, frame)
     # The program's constants may be terms that no fact has: expressions must find them too.
     constants = spark.createDataFrame(_constants(program, driver), "id long, key string")
     engine.use_terms(dictionary.select("id", "key").unionAll(constants).dropDuplicates(["id"]))

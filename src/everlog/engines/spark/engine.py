@@ -2,8 +2,9 @@
 
 A relation is a DataFrame of ids (c1, c2, …; a bag has a `weight` too), put together from the rounds that made it.
 `derive` only describes what a round concludes; `advance` runs it: conclusions are made distinct, what was there is
-taken off, and one action counts the frontiers of all relations together. That action also fills the checkpoints that
-cut the lineage, so plans do not grow with the rounds. DataFrames never change: a savepoint copies a few references.
+taken off (placement.py), and one action counts the frontiers of all relations together. That action also fills the
+checkpoints that cut the lineage, so plans do not grow with the rounds. DataFrames never change: a savepoint copies a
+few references.
 """
 
 from __future__ import annotations
@@ -21,10 +22,12 @@ from pyspark.sql import functions as f
 
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.interface import FactColumns, Phase, PhaseReport, Shape
-from everlog.engines.spark.bindings import Bindings, column_name
+from everlog.engines.spark.bindings import Bindings, Conclusions, column_name
 from everlog.engines.spark.dictionary import HashDictionary
 from everlog.engines.spark.expressions import Expressions
 from everlog.engines.spark.groups import group_facts
+from everlog.engines.spark.kinds import NONE, Kinds, kinds_column, kinds_of_ids
+from everlog.engines.spark.placement import Placement
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
 from everlog.plans.explain import CountedStatistics
@@ -34,7 +37,7 @@ from everlog.plans.labels import Label
 from everlog.rules.syntax import Constant
 
 WEIGHT = "weight"
-_MOST_PARTS = 12  # rounds whose frontiers are kept apart; then they are put together into one frame
+_MOST_PARTS = 12  # frames that a relation is kept in at most; then they are put together into one
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,10 @@ class Facts:
 
     parts: tuple[DataFrame, ...]
     count: int
+    kinds: tuple[Kinds, ...]  # of terms that each argument may have
     explicit: tuple[DataFrame, ...] = ()
     explicit_count: int = 0
+    placed: bool = False  # all parts are spread by the hash of their columns
 
     def frame(self) -> DataFrame:
         return reduce(DataFrame.unionAll, self.parts)
@@ -73,7 +78,10 @@ class SparkEngine:
         self._spark = spark
         self._given_terms = terms  # the dictionary table of a pipeline; None: what the driver knows
         self._state = State()
-        self._waiting: dict[str, list[DataFrame]] = defaultdict(list)
+        self._placement = Placement(spark)
+        self._waiting: dict[str, list[Conclusions]] = defaultdict(list)
+        self._moving = False  # does a join of this round move both of its sides?
+        self._read = 0  # the most facts that a step of this round reads
         self._expressions = Expressions(self._terms, self._id_of)
         self._learned = 0  # how many frames of new terms the driver has looked at
         self._phase: tuple[str, ...] = ()  # the relations of the running component
@@ -86,11 +94,12 @@ class SparkEngine:
         known = self._state.shapes.setdefault(shape.name, shape)
         assert known == shape, f"{shape} was declared as {known}"
         if shape.name not in self._state.facts:
-            self._state.facts[shape.name] = Facts((self._empty(shape),), 0)
+            self._state.facts[shape.name] = Facts((self._empty(shape),), 0, (NONE,) * shape.arity)
 
-    def adopt(self, relation: str, facts: DataFrame, count: int) -> None:
+    def adopt(self, relation: str, facts: DataFrame) -> None:
         """Take a frame of distinct explicit facts as it is; a pipeline's way in."""
-        self._state.facts[relation] = Facts((facts,), count, (facts,), count)
+        count, kinds = self._look_at(relation, facts)
+        self._state.facts[relation] = Facts((facts,), count, kinds, (facts,), count)
 
     def frame(self, relation: str) -> DataFrame:
         """The facts of a relation; a pipeline's way out."""
@@ -109,10 +118,11 @@ class SparkEngine:
         names = _columns(shape)
         table = pa.table(dict(zip(names, arrays, strict=True))).group_by(names).aggregate([])
         given = self._spark.createDataFrame(table)
-        before = self._state.facts[relation]
+        before, rows = self._state.facts[relation], int(table.num_rows)
+        kinds = _either(before.kinds, [kinds_of_ids(np.asarray(column, np.int64)) for column in columns])
         if before.count == 0:
-            self.adopt(relation, given, table.num_rows)
-            return int(table.num_rows)
+            self._state.facts[relation] = Facts((given,), rows, kinds, (given,), rows)
+            return rows
         fresh = given.join(before.frame(), on=names, how="left_anti").localCheckpoint(eager=False)
         known = reduce(DataFrame.unionAll, before.explicit) if before.explicit else self._empty(shape)
         explicit = given.join(known, on=names, how="left_anti").localCheckpoint(eager=False)
@@ -121,6 +131,7 @@ class SparkEngine:
         self._state.facts[relation] = Facts(
             (*before.parts, fresh),
             before.count + count,
+            kinds,
             (*before.explicit, explicit),
             before.explicit_count + counts["explicit"],
         )
@@ -163,18 +174,20 @@ class SparkEngine:
 
     def begin(self, relations: Sequence[str]) -> None:
         self._state.new.clear()
-        self._waiting.clear()
+        self._forget_round()
         self._phase, self._round, self._round_began = tuple(relations), 0, time.perf_counter()
 
     def derive(self, variants: Sequence[Variant]) -> int:
         """Describe a round. How often rules apply is not counted: it would take a second pass over the data."""
         statistics = self.statistics()
-        bindings = Bindings(self._spark, self._labelled, self._id_of, self._expressions, statistics)
+        bindings = Bindings(self._spark, self._labelled, self._kinds, self._id_of, self._expressions, statistics)
         for variant in variants:
             if self._reads_nothing(variant):
                 continue
-            for head, facts in bindings.conclusions(plan_variant(variant, statistics)):
-                self._waiting[head.relation].append(facts)
+            for conclusions in bindings.conclusions(plan_variant(variant, statistics)):
+                self._waiting[conclusions.relation].append(conclusions)
+        self._moving |= bindings.moving
+        self._read = max(self._read, bindings.most_read)
         return 0
 
     def _reads_nothing(self, variant: Variant) -> bool:
@@ -187,14 +200,15 @@ class SparkEngine:
         for relation in dict.fromkeys(relations):
             self._state.new.pop(relation, None)
             if self._waiting[relation]:
-                fresh[relation] = self._distinct_new(relation).localCheckpoint(eager=False)
-        self._waiting.clear()
+                fresh[relation] = self._distinct_new(relation)
+                before = self._state.facts[relation]
+                kinds = reduce(_either, (conclusions.kinds for conclusions in self._waiting[relation]), before.kinds)
+                self._state.facts[relation] = replace(before, kinds=kinds)
+        self._forget_round()
         counts = self._count_together(fresh)
         for relation, frame in fresh.items():
-            before = self._state.facts[relation]
             if counts[relation]:
-                parts = self._put_together((*before.parts, frame)) if before.count else (frame,)
-                self._state.facts[relation] = replace(before, parts=parts, count=before.count + counts[relation])
+                self._state.facts[relation] = self._grown(self._state.facts[relation], frame, counts[relation])
                 self._state.new[relation] = frame, counts[relation]
         self._round += 1
         if self.on_round is not None:
@@ -203,30 +217,48 @@ class SparkEngine:
             self._round_began = now
         return {relation: counts.get(relation, 0) for relation in relations}
 
+    def _forget_round(self) -> None:
+        self._waiting.clear()
+        self._moving, self._read = False, 0
+
     def _distinct_new(self, relation: str) -> DataFrame:
         shape, names = self._state.shapes[relation], _columns(self._state.shapes[relation])
-        concluded = reduce(DataFrame.unionAll, self._waiting[relation])
+        concluded = reduce(DataFrame.unionAll, (conclusions.facts for conclusions in self._waiting[relation]))
         if shape.bag:
             assert self._state.facts[relation].count == 0, "a bag is filled in one round"
-            return concluded.groupBy(*names).agg(f.count(f.lit(1)).alias(WEIGHT))
-        if self._state.facts[relation].count == 0:
-            return concluded.distinct()
-        return concluded.distinct().join(self._state.facts[relation].frame(), on=names, how="left_anti")
+            fresh = concluded.groupBy(*names).agg(f.count(f.lit(1)).alias(WEIGHT))
+        elif self._state.facts[relation].count == 0:
+            fresh = concluded.distinct()
+        else:
+            fresh = self._placement.not_there(concluded, self._placed(relation).frame(), names, self._read)
+        if self._moving and not shape.bag:
+            return self._placement.place(self._placement.keep(fresh, adaptive=True), names)
+        return self._placement.keep(fresh, adaptive=self._moving)
+
+    def _placed(self, relation: str) -> Facts:
+        """The facts of a relation, placed once and for all."""
+        facts = self._state.facts[relation]
+        if not facts.placed:
+            whole = self._placement.place(facts.frame(), _columns(self._state.shapes[relation]))
+            facts = self._state.facts[relation] = replace(facts, parts=(whole,), placed=True)
+        return facts
+
+    def _grown(self, before: Facts, gained: DataFrame, count: int) -> Facts:
+        """Facts with a frontier more. Many small frames make every later round slower: they are put together."""
+        if before.count == 0:
+            return replace(before, parts=(gained,), count=count, placed=True)
+        parts = before.parts
+        if len(parts) == _MOST_PARTS:
+            parts = (self._placement.keep(before.frame()),)
+        return replace(before, parts=(*parts, gained), count=before.count + count)
 
     def _count_together(self, frames: dict[str, DataFrame]) -> dict[str, int]:
         """One action that fills every checkpoint and counts every frontier."""
         if not frames:
             return {}
         counted = [frame.agg(f.count(f.lit(1)).alias("n")).withColumn("r", f.lit(r)) for r, frame in frames.items()]
-        return {row["r"]: int(row["n"]) for row in reduce(DataFrame.unionAll, counted).collect()}
-
-    def _put_together(self, parts: tuple[DataFrame, ...]) -> tuple[DataFrame, ...]:
-        """Many small frames make every later round slower; put them into one of as many partitions as the first."""
-        if len(parts) <= _MOST_PARTS:
-            return parts
-        partitions = max(2, int(self._spark.conf.get("spark.sql.shuffle.partitions") or 2))
-        whole = reduce(DataFrame.unionAll, parts).coalesce(partitions).localCheckpoint(eager=True)
-        return (whole,)
+        with self._placement.planned_fixed():
+            return {row["r"]: int(row["n"]) for row in reduce(DataFrame.unionAll, counted).collect()}
 
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
         return None
@@ -235,9 +267,9 @@ class SparkEngine:
         facts, terms = group_facts(rule, self.frame(rule.source.relation), self._terms())
         self._expressions.new_terms.append(terms)
         facts = facts.localCheckpoint(eager=False)
-        count = facts.count()
+        count, kinds = self._look_at(rule.head.relation, facts)
         before = self._state.facts[rule.head.relation]
-        self._state.facts[rule.head.relation] = replace(before, parts=(facts,), count=count)
+        self._state.facts[rule.head.relation] = replace(before, parts=(facts,), count=count, kinds=kinds)
         return count
 
     def statistics(self) -> Statistics:
@@ -250,7 +282,7 @@ class SparkEngine:
 
     def rollback(self, savepoint: State) -> None:
         self._state = savepoint.copy()
-        self._waiting.clear()
+        self._forget_round()
 
     def since(self, savepoint: State, relation: str) -> FactColumns:
         before = savepoint.facts.get(relation)
@@ -300,13 +332,18 @@ class SparkEngine:
             return self._empty(self._state.shapes[relation]), 0
         if label is Label.NEW:
             return new
-        names = _columns(self._state.shapes[relation])
-        rest = tuple(part for part in facts.parts if part is not new[0])
-        if len(rest) < len(facts.parts):
-            old = reduce(DataFrame.unionAll, rest, self._empty(self._state.shapes[relation]))
-        else:  # the parts were put together in this very round
-            old = facts.frame().join(new[0], on=names, how="left_anti")
+        assert facts.parts[-1] is new[0], "the frontier is the last part of what is there"
+        old = reduce(DataFrame.unionAll, facts.parts[:-1], self._empty(self._state.shapes[relation]))
         return old, facts.count - new[1]
+
+    def _kinds(self, relation: str) -> tuple[Kinds, ...]:
+        return self._state.facts[relation].kinds
+
+    def _look_at(self, relation: str, facts: DataFrame) -> tuple[int, tuple[Kinds, ...]]:
+        """How many facts a frame has, and which kinds of terms."""
+        names = _columns(self._state.shapes[relation])[: self._state.shapes[relation].arity]
+        found = facts.agg(f.count(f.lit(1)), *map(kinds_column, names)).collect()[0]
+        return int(found[0]), tuple(kinds or NONE for kinds in found[1:])
 
     def _empty(self, shape: Shape) -> DataFrame:
         columns = [f"{name} long" for name in (*_columns(shape), *([WEIGHT] if shape.bag else []))]
@@ -314,6 +351,10 @@ class SparkEngine:
 
     def _id_of(self, constant: Constant) -> int:
         return self.dictionary.encode(constant.term)
+
+
+def _either(some: Sequence[Kinds], others: Sequence[Kinds]) -> tuple[Kinds, ...]:
+    return tuple(a | b for a, b in zip(some, others, strict=True))
 
 
 def _columns(shape: Shape) -> list[str]:

@@ -1,20 +1,23 @@
 """How are expressions evaluated over columns of hashed ids?
 
 What ids alone can decide is a Spark column expression: integers that live in their ids, and whether two IRIs, blank
-nodes or strings are the same. The rest needs the terms: their distinct combinations are joined with the dictionary,
+nodes or strings are the same. Where a comparison can meet no other kinds (kinds.py) it is nothing but that. The rest
+needs the terms: their distinct combinations are joined with the dictionary,
 evaluated by everlog.plans.expressions in Python workers, and joined back. Values that are new get their id and wait
 for the dictionary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeGuard
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from everlog.engines.spark.ids import INTEGER, OTHER, UNBOUND_ID, id_column, inline_key_column
+from everlog.engines.spark.ids import INTEGER, OTHER, STRING, UNBOUND_ID, id_column, inline_key_column
+from everlog.engines.spark.kinds import ORDERS, Kinds, kinds_of_argument, may_need_terms
 from everlog.expressions.values import ExpressionError, effective_boolean
 from everlog.facts.terms import key_of, term_of
 from everlog.plans.expressions import compile_expression
@@ -22,8 +25,9 @@ from everlog.plans.operators import Compute
 from everlog.rules.syntax import Argument, Call, Constant, Expression, expression_variables
 
 _RESULT, _DECIDED = "~result", "~decided"
-_SAME_OR_NOT = ("=", "!=")
-_ORDERS: dict[str, Callable[[Column, Column], Column]] = {
+_COMPARISONS: dict[str, Callable[[Column, Column], Column]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
@@ -38,12 +42,18 @@ class Expressions:
         self._terms, self._id_of = terms, id_of
         self.new_terms: list[DataFrame] = []  # values made here, as (id, key); some may be known already
 
+    def condition(self, expression: Expression, known: Mapping[str, Kinds]) -> Column | None:
+        """The expression as a column over ids, where no value can need its term; else None."""
+        if not _compares(expression):
+            return None
+        kinds = [kinds_of_argument(arg, known) for arg in expression.args if isinstance(arg, Argument)]
+        return None if may_need_terms(expression.function, *kinds) else self._by_ids(expression)
+
     def select(self, bindings: DataFrame, expression: Expression) -> DataFrame:
         """The bindings for which an expression is true."""
-        decided = self._by_ids(expression)
-        if decided is None:
+        if not _compares(expression):
             return self._select_by_terms(bindings, expression)
-        marked = bindings.withColumn(_DECIDED, decided)
+        marked = bindings.withColumn(_DECIDED, self._by_ids(expression))
         sure = marked.where(f.col(_DECIDED)).drop(_DECIDED)
         unsure = marked.where(f.col(_DECIDED).isNull()).drop(_DECIDED)
         return sure.unionByName(self._select_by_terms(unsure, expression))
@@ -64,22 +74,16 @@ class Expressions:
             return joined.fillna({step.variable: UNBOUND_ID})
         return joined.where(f.col(_quoted(step.variable)).isNotNull())
 
-    def _by_ids(self, expression: Expression) -> Column | None:
-        """True, false, or null where the ids do not say; None if they never do."""
-        if not isinstance(expression, Call) or len(expression.args) != 2:
-            return None
-        left, right = expression.args
-        if not isinstance(left, Argument) or not isinstance(right, Argument):
-            return None
-        a, b = self._value(left), self._value(right)
+    def _by_ids(self, comparison: Call) -> Column:
+        """True, false, or null where the ids do not say."""
+        a, b = (self._value(arg) for arg in comparison.args if isinstance(arg, Argument))
         kind_a, kind_b = a.bitwiseAND(f.lit(7)), b.bitwiseAND(f.lit(7))
-        integers = (kind_a == INTEGER) & (kind_b == INTEGER)
-        if expression.function in _SAME_OR_NOT:
-            same = a == b if expression.function == "=" else a != b
-            return f.when((kind_a != OTHER) & (kind_b != OTHER), same)
-        if expression.function in _ORDERS:
-            return f.when(integers, _ORDERS[expression.function](a, b))
-        return None
+        decided = _COMPARISONS[comparison.function](a, b)
+        unsure = (kind_a == OTHER) | (kind_b == OTHER)
+        if comparison.function in ORDERS:
+            decided = (kind_a == INTEGER) & (kind_b == INTEGER) & decided  # other kinds have no order, or not in ids
+            unsure = unsure | ((kind_a == STRING) & (kind_b == STRING))
+        return f.when(~unsure, decided)
 
     def _value(self, arg: Argument) -> Column:
         return f.lit(self._id_of(arg)).cast("long") if isinstance(arg, Constant) else f.col(_quoted(arg.name))
@@ -131,6 +135,15 @@ def _worker(
             yield pa.RecordBatch.from_arrays([*arrays, pa.array(results, pa.string())], [*names, _RESULT])
 
     return evaluate
+
+
+def _compares(expression: Expression) -> TypeGuard[Call]:
+    """Is this a comparison of two variables or constants?"""
+    return (
+        isinstance(expression, Call)
+        and expression.function in _COMPARISONS
+        and all(isinstance(arg, Argument) for arg in expression.args)
+    )
 
 
 def _names(expression: Expression) -> list[str]:

@@ -1,0 +1,75 @@
+"""How does a round find what is new without moving what is there?
+
+The facts of a relation are *placed*: spread over partitions by the hash of all their columns. Conclusions are spread in
+the same way to make them distinct, so a conclusion and the fact that it repeats meet in one partition, and only the
+conclusions travel. Spark knows how a checkpoint is spread only where the plan that made it was fixed beforehand.
+Adaptive execution does not say. So:
+
+1. Where every join of a round sends its small side to all tasks there is nothing to adapt: the round is planned fixed.
+2. Other rounds run adaptively, which splits skewed keys, and the facts that they gain are placed afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+# Conclusions are held in a hash table that does not spill, in each task. A round that reads more facts a partition than
+# this may conclude too many for it, and sorts instead.
+HASHED_FACTS_A_PARTITION = 500_000
+
+_ADAPTIVE = "spark.sql.adaptive.enabled"
+_EXCLUDED = "spark.sql.optimizer.excludedRules"
+# A rule that only copies a relation gives its columns new identities. This one takes those away again below the
+# checkpoint, which then says that it is spread by columns that it does not have.
+_REDUNDANT_ALIASES = "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases"
+_THERE = "~there"
+
+
+class Placement:
+    """Spreads and checkpoints the frames of one session."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+
+    def partitions(self) -> int:
+        return max(1, int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1))
+
+    def place(self, frame: DataFrame, names: Sequence[str]) -> DataFrame:
+        """The frame, spread by the hash of these columns; filled when it is first read."""
+        return self.keep(frame.repartition(self.partitions(), *names))
+
+    def keep(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
+        """The frame with its lineage cut, as it is spread; filled when it is first read."""
+        if adaptive:
+            return frame.localCheckpoint(eager=False)
+        with self.planned_fixed():
+            return frame.localCheckpoint(eager=False)
+
+    def not_there(self, concluded: DataFrame, there: DataFrame, names: Sequence[str], read: int) -> DataFrame:
+        """The distinct conclusions that are not among placed facts; `read`: how many facts the round looks at.
+
+        An anti join would put what is there into the hash table, and that grows. An outer join may put the conclusions
+        there and let what is there stream by.
+        """
+        distinct = concluded.distinct()
+        if read <= HASHED_FACTS_A_PARTITION * self.partitions():
+            distinct = distinct.hint("shuffle_hash")
+        marked = there.select(*names, f.lit(True).alias(_THERE))
+        return distinct.join(marked, on=list(names), how="left").where(f.col(_THERE).isNull()).select(*names)
+
+    @contextmanager
+    def planned_fixed(self) -> Iterator[None]:
+        """What is planned inside is not adapted while it runs, and what it makes is known to be spread as it is."""
+        conf = self._spark.conf
+        adaptive, excluded = conf.get(_ADAPTIVE), conf.get(_EXCLUDED, "")
+        conf.set(_ADAPTIVE, "false")
+        conf.set(_EXCLUDED, ",".join(filter(None, (excluded, _REDUNDANT_ALIASES))))
+        try:
+            yield
+        finally:
+            conf.set(_ADAPTIVE, adaptive or "true")
+            conf.set(_EXCLUDED, excluded or "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -14,9 +14,9 @@ from everlog.errors import EngineError
 from everlog.limits import Limits
 from everlog.maintenance.materialise import evaluation_components, materialise, shapes
 from everlog.pipeline.rejects import from_spark
-from everlog.plans.flat_rules import is_auxiliary
+from everlog.plans.flat_rules import is_auxiliary, rule_of_auxiliary
 from everlog.rules.names import name_rules
-from everlog.rules.syntax import Program
+from everlog.rules.syntax import Program, Rule
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ def materialise_frames(
     say = progress or (lambda line: None)
     driver = HashDictionary()
     engine = SparkEngine(spark, driver, terms=None)
-    components = evaluation_components(name_rules(program.rules))
+    rules = name_rules(program.rules)
+    components = evaluation_components(rules)
     for shape in shapes(components):
         engine.declare(shape)
     for relation, frame in facts.items():
@@ -50,16 +51,18 @@ def materialise_frames(
     # The program's constants may be terms that no fact has: expressions must find them too.
     constants = spark.createDataFrame(_constants(program, driver), "id long, key string")
     engine.use_terms(dictionary.select("id", "key").unionAll(constants).dropDuplicates(["id"]))
-    engine.on_round = lambda component, number, gained, seconds: say(
-        f"{component}: round {number}, {gained:,} new facts, {seconds:.2f} s"
+    engine.on_round = lambda relations, number, gained, seconds: say(
+        f"{_users_names(relations, rules)}: round {number}, {gained:,} new facts, {seconds:.2f} s"
     )
     try:
         reports = materialise(engine, components, (limits or Limits()).watch())
     except Exception as error:
         if not from_spark(error):
             raise
+        relations, number = engine.at_work()
         raise EngineError(
-            f"Spark failed while deriving {engine.at_work()}: {str(error).strip().splitlines()[0][:300]}",
+            f"Spark failed while deriving {_users_names(relations, rules) or 'a relation'} (round {number}): "
+            f"{str(error).strip().splitlines()[0][:300]}",
             hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
         ) from error
     names = [name for name in engine.relations() if not is_auxiliary(name)]
@@ -69,6 +72,13 @@ def materialise_frames(
         engine.new_terms().unionAll(constants).dropDuplicates(["id"]),
         reports,
     )
+
+
+def _users_names(relations: Sequence[str], rules: Sequence[Rule]) -> str:
+    """The relations of a component as the user knows them; an auxiliary one is spoken of as what its rule defines."""
+    heads = {rule.name: [head.relation for head in rule.heads] for rule in rules}
+    names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [name] for name in relations]
+    return ", ".join(dict.fromkeys(name for some in names for name in some))
 
 
 def _constants(program: Program, dictionary: HashDictionary) -> list[tuple[int, str]]:

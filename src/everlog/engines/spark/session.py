@@ -68,19 +68,26 @@ def spark_session(
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     wanted = {**EVERYWHERE, **given}
     master = master or given.get("spark.master")
+    level = given.get("spark.log.level", "ERROR")  # Spark's warnings are for its developers
     if master is None and not _submitted():
         master = "local[*]"
     if not _submitted():
         os.environ["JAVA_HOME"] = str(java_home())
     if master is not None and master.startswith("local"):
-        wanted = {**EVERYWHERE, **LOCALLY, **_scratch(), "spark.sql.shuffle.partitions": _partitions(master), **given}
+        wanted = {
+            **EVERYWHERE,
+            **LOCALLY,
+            **_scratch(level),
+            "spark.sql.shuffle.partitions": _partitions(master),
+            **given,
+        }
     builder = SparkSession.builder.appName(app_name)
     if master is not None:
         builder = builder.master(master)
     for name, value in wanted.items():
         builder = builder.config(name, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel(given.get("spark.log.level", "ERROR"))  # Spark's warnings are for its developers
+    session.sparkContext.setLogLevel(level)
     return session
 
 
@@ -96,17 +103,20 @@ def _partitions(master: str) -> str:
     return str(2 * cores)
 
 
-def _scratch() -> dict[str, str]:
+def _scratch(level: str) -> dict[str, str]:
     """A folder for tables without a place and for a quiet log, gone when the process ends."""
     folder = Path(tempfile.mkdtemp(prefix="everlog-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     log = folder / "log4j2.properties"
     log.write_text(
-        "rootLogger.level = error\n"
+        # At any other level than warn the launcher prints two lines about levels; what is shown is up to the appender.
+        "rootLogger.level = warn\n"
         "rootLogger.appenderRef.stderr.ref = stderr\n"
         "appender.stderr.type = Console\n"
         "appender.stderr.name = stderr\n"
         "appender.stderr.target = SYSTEM_ERR\n"
+        "appender.stderr.filter.threshold.type = ThresholdFilter\n"
+        f"appender.stderr.filter.threshold.level = {level}\n"
         "appender.stderr.layout.type = PatternLayout\n"
         "appender.stderr.layout.pattern = %p %c{1}: %m%n%ex\n",
         encoding="utf-8",

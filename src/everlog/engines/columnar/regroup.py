@@ -1,4 +1,9 @@
-"""How do the facts of an aggregate follow the rows of its bag, working on touched groups only?"""
+"""How do the facts of an aggregate follow the rows of its bag, working on touched groups only?
+
+A group that an update touches for the first time is computed from its rows; from then on its aggregates are kept
+(expressions/running.py) and follow the weights of the rows that change. What is kept of a group that a failed update
+touched is dropped, and made anew when it is next needed.
+"""
 
 from __future__ import annotations
 
@@ -8,46 +13,111 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from everlog.dictionary.dictionary import Ids
+from everlog.dictionary.dictionary import UNBOUND, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.fact_kernels import find_chains
-from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.journal_kernels import chain_rows, decide_batch
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.interface import Flow
+from everlog.expressions.running import Running, running
+from everlog.expressions.values import ExpressionError
+from everlog.facts.terms import Term
 from everlog.plans.flat_rules import GroupRule
 
 if TYPE_CHECKING:
     from everlog.engines.columnar.engine import ColumnarEngine
 
 _BATCH = at.BATCH
+Fact = tuple[int, ...]
 
 
-def regroup(engine: ColumnarEngine, rule: GroupRule) -> Flow:
-    """Bring the facts of an aggregate in line with the touched rows of its bag."""
-    source, target = engine.relation(rule.source.relation), engine.relation(rule.head.relation)
-    touched = int(engine.tables.relations[source.number, at.R_JOURNAL_SIZE])
-    if not touched:
-        return Flow(0, 0)
-    rows = source.journal.rows[:touched]
-    groups = np.unique(source.facts[rows, : rule.group], axis=0)
-    members, before = (_rows_of(engine, relation, groups, rule.group) for relation in (source, target))
-    if len(members) or rule.group == 0:
-        columns = [source.facts[members, position] for position in range(source.arity)]
-        after = group_columns(rule, columns, source.weights[members], engine.dictionary)
-    else:
-        after = [np.empty(0, np.int32)] * target.arity
-    old = [target.facts[before, position] for position in range(target.arity)]
-    staying = _row_set(after)
-    leaving = np.array([row not in staying for row in zip(*(c.tolist() for c in old), strict=True)], bool)
-    lost = _decide(engine, target, [column[leaving] for column in old], present=False)
-    gained = _decide(engine, target, after, present=True)
-    return Flow(gained.gained + lost.gained, gained.lost + lost.lost)
+class Group:
+    """A group of one aggregate: how many rows it has, its functions, and the fact they give."""
+
+    def __init__(self, rule: GroupRule, fact: Fact | None) -> None:
+        self.rows = 0
+        self.functions: list[Running] = [running(f.function, f.distinct) for f in rule.functions]
+        self.fact = fact
 
 
-def _row_set(columns: Sequence[Ids]) -> set[tuple[int, ...]]:
-    return set(zip(*(column.tolist() for column in columns), strict=True))
+class GroupBook:
+    """The groups that updates have touched, by rule."""
+
+    def __init__(self, engine: ColumnarEngine) -> None:
+        self._engine = engine
+        self._groups: dict[str, dict[Fact, Group]] = {}  # by the relation of the aggregate, and its group
+        self._touched: list[tuple[str, Fact]] = []
+
+    def commit(self) -> None:
+        self._touched.clear()
+
+    def abort(self) -> None:
+        for relation, key in self._touched:
+            self._groups[relation].pop(key, None)
+        self._touched.clear()
+
+    def regroup(self, rule: GroupRule) -> Flow:
+        """Bring the facts of an aggregate in line with the touched rows of its bag."""
+        engine = self._engine
+        source, target = engine.relation(rule.source.relation), engine.relation(rule.head.relation)
+        touched = int(engine.tables.relations[source.number, at.R_JOURNAL_SIZE])
+        rows = source.journal.rows[:touched]
+        changes = source.weights[rows] - source.journal.weights[:touched]
+        rows, changes = rows[changes != 0], changes[changes != 0]
+        if not len(rows):
+            return Flow(0, 0)
+        groups = self._groups.setdefault(rule.head.relation, {})
+        facts = source.facts[rows].tolist()
+        new = {tuple(fact[: rule.group]) for fact in facts}.difference(groups)
+        if new:
+            self._make(rule, source, target, sorted(new), groups)
+        for fact, change in zip(facts, changes.tolist(), strict=True):
+            key = tuple(fact[: rule.group])
+            if key not in new:
+                self._change(rule, groups[key], fact, change)
+        lost, gained = [], []
+        for key in dict.fromkeys(tuple(fact[: rule.group]) for fact in facts):
+            self._touched.append((rule.head.relation, key))
+            group = groups[key]
+            before, group.fact = group.fact, self._fact(rule, key, group)
+            if before != group.fact:
+                lost += [before] if before is not None else []
+                gained += [group.fact] if group.fact is not None else []
+            if not group.rows:
+                del groups[key]
+        flows = _decide(engine, target, lost, present=False), _decide(engine, target, gained, present=True)
+        return Flow(sum(flow.gained for flow in flows), sum(flow.lost for flow in flows))
+
+    def _make(
+        self, rule: GroupRule, source: Relation, target: Relation, keys: Sequence[Fact], groups: dict[Fact, Group]
+    ) -> None:
+        """Groups as their rows are now, with the fact that stood for them before."""
+        wanted = np.array(keys, np.int32).reshape(len(keys), rule.group)
+        before = target.facts[_rows_of(self._engine, target, wanted, rule.group)].tolist()
+        known = {tuple(fact[: rule.group]): tuple(fact) for fact in before}
+        for key in keys:
+            groups[key] = Group(rule, known.get(key))
+        members = _rows_of(self._engine, source, wanted, rule.group)
+        for fact, weight in zip(source.facts[members].tolist(), source.weights[members].tolist(), strict=True):
+            self._change(rule, groups[tuple(fact[: rule.group])], fact, weight)
+
+    def _change(self, rule: GroupRule, group: Group, fact: Sequence[int], change: int) -> None:
+        group.rows += change
+        for function, kept in zip(rule.functions, group.functions, strict=True):
+            kept.change(True if function.column is None else self._term(fact[function.column]), change)
+
+    def _term(self, id_: int) -> Term | None:
+        return None if id_ == UNBOUND else self._engine.dictionary.decode(id_)
+
+    def _fact(self, rule: GroupRule, key: Fact, group: Group) -> Fact | None:
+        """What a group gives: nothing if it has no rows, unless it is the group of all."""
+        if not group.rows and rule.group:
+            return None
+        try:
+            return key + tuple(self._engine.dictionary.encode(kept.result()) for kept in group.functions)
+        except ExpressionError:
+            return None
 
 
 def _rows_of(engine: ColumnarEngine, relation: Relation, groups: Ids, width: int) -> Ids:
@@ -70,11 +140,13 @@ def _rows_of(engine: ColumnarEngine, relation: Relation, groups: Ids, width: int
     return found[:used]
 
 
-def _decide(engine: ColumnarEngine, relation: Relation, columns: Sequence[Ids], *, present: bool) -> Flow:
-    rows, gained, lost = len(columns[0]), 0, 0
+def _decide(engine: ColumnarEngine, relation: Relation, facts: Sequence[Fact], *, present: bool) -> Flow:
+    """Say of facts that they are there, or are not."""
+    gained = lost = 0
     code = slot_operands(relation.width)
-    for start in range(0, rows, _BATCH):
-        batch = stack(columns, start, min(rows, start + _BATCH))
+    columns = [np.array(column, np.int32) for column in zip(*facts, strict=True)]
+    for start in range(0, len(facts), _BATCH):
+        batch = stack(columns, start, min(len(facts), start + _BATCH))
         count = batch.shape[1]
         keys, places = np.empty(count, np.uint64), np.empty(count, np.int64)
         fresh, found = np.empty(count, np.int32), np.empty(count, np.int32)

@@ -20,7 +20,7 @@ from everlog.engines.columnar.journal_kernels import (
     uncount_rows,
 )
 from everlog.engines.columnar.marks import MarkBook
-from everlog.engines.columnar.regroup import regroup
+from everlog.engines.columnar.regroup import GroupBook
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
 from everlog.engines.interface import Changed, FactColumns, Flow
@@ -47,6 +47,7 @@ class Updates:
         self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
         self.marks = MarkBook(engine)
+        self._groups = GroupBook(engine)
 
     def edit(self, relation: Relation, columns: Sequence[Ids], rows: int, explicit: bool) -> int:
         engine = self._engine
@@ -121,7 +122,7 @@ class Updates:
 
     def regroup(self, rule: GroupRule) -> Flow:
         self._began(self._engine.relation(rule.head.relation))
-        return regroup(self._engine, rule)
+        return self._groups.regroup(rule)
 
     def doom_marked(self) -> int:
         for relation in self.marks.relations():
@@ -130,6 +131,7 @@ class Updates:
 
     def commit(self) -> dict[str, Changed]:
         engine, changes = self._engine, {}
+        self._groups.commit()
         for name, size in self._sizes.items():
             relation = engine.relation(name)
             self.marks.note_journal(relation)
@@ -147,6 +149,7 @@ class Updates:
 
     def abort(self) -> None:
         engine = self._engine
+        self._groups.abort()
         for name, size in self._sizes.items():
             relation = engine.relation(name)
             abort_rows(engine.tables.relations, relation.number)

@@ -22,7 +22,7 @@ def counted(changes: Iterable[Change]) -> dict[str, int]:
     found: Counter[str] = Counter(dict.fromkeys(NAMES, 0))
     for change in changes:
         report = change.report.as_data()
-        found.update({name: report.get(name, 0) for name in MARKS})
+        found.update({name: report[name] for name in MARKS})
         for component in report["components"]:
             found.update(_of_component(component))
     return dict(found)

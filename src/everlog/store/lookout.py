@@ -40,10 +40,11 @@ class Lookout:
             return
         self._seen = True
         try:
-            deleted = FactEncoder(self._kb._dictionary, self._kb._arities)
+            deleted = FactEncoder(self._kb._dictionary, self._kb._settled_arities(self._kb._rules))
             deleted.add(update.delete)
         except (EverlogError, TypeError, ValueError):
             return  # it will be told when it is its turn
+        self._kb._encoded_ahead = update, deleted.batches
         for batch in deleted.batches.values():
             if self._kb._arities.get(batch.relation) == batch.arity:
                 explicit, derived = self._engine.mark(batch.relation, batch.columns(), batch.rows)

@@ -91,6 +91,7 @@ class KnowledgeBase:
         self._components = evaluation_components(())
         self._maintenance = Maintenance(())
         self.on_progress: Progress | None = None
+        self._encoded_ahead: tuple[Update, dict[str, Batch]] | None = None  # the next update, with what it deletes
         self._keeps_witnesses = True  # while marking: derived facts remember what they came from
         self._look_ahead: Callable[[], Update | None] = _nothing_ahead  # polled in every round where marking is on
         self._journal: Journal | None = None  # where updates are written before they count; None: nowhere
@@ -185,7 +186,7 @@ class KnowledgeBase:
         rules = (*kept, *name_rules(program.rules, taken={rule.name or "" for rule in kept}))
         if rules != self._rules:
             self._check(rules, program)
-        inserted, deleted = self._encode(update.insert, update.delete, program, rules)
+        inserted, deleted = self._encode(update, program, rules)
         report = Report()
         version = self.version + covers
 
@@ -298,14 +299,16 @@ class KnowledgeBase:
             raise ProgramError(problems)
 
     def _encode(
-        self, insert: FactsArgument, delete: FactsArgument, program: Program, rules: Sequence[Rule]
+        self, update: Update, program: Program, rules: Sequence[Rule]
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         arities = self._settled_arities(rules)
         inserting = FactEncoder(self._dictionary, arities)
         inserting.add_atoms(program.facts)
-        inserting.add(insert)
+        inserting.add(update.insert)
+        if self._encoded_ahead is not None and self._encoded_ahead[0] is update and rules == self._rules:
+            return inserting.batches, self._encoded_ahead[1]
         deleting = FactEncoder(self._dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
-        deleting.add(delete)
+        deleting.add(update.delete)
         return inserting.batches, deleting.batches
 
     def _apply(

@@ -170,7 +170,8 @@ class MaintainingEngine(Engine, Protocol):
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: int = 0) -> SweepReport:
         """Run a sweep; `limit` is the number of instances per seed for variants that are limited.
 
-        It stops after a round in which more than `most` facts have been worked on in all, if that is not zero.
+        If `most` is not zero, it stops after a round in which more than so many facts have been worked on in all, or
+        out of proportion to that many instances were looked at.
         """
 
     def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> Mapping[str, Flow]:

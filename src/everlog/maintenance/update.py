@@ -100,7 +100,10 @@ def _maintain(
             report.most = most_suspended(engine, component)
         STRATEGIES[report.strategy](engine, component, watch, report)
         if report.stopped:
-            report.strategy, report.reason = "rematerialise", f"ranked deletion had suspended {report.most:,} facts"
+            report.strategy, report.reason = (
+                "rematerialise",
+                f"ranked deletion had taken more than {report.most:,} facts are worth",
+            )
             STRATEGIES[report.strategy](engine, component, watch, report)
         counted = not component.recursive and report.strategy in ("counting", "rematerialise")
         flows = dict(engine.finish(component.heads, counted=counted))

@@ -29,6 +29,7 @@ from everlog.engines.columnar.step_kernels import (
     check_rows,
     fill,
     probe,
+    probe_widening,
     row_range,
     scan,
     scan_list,
@@ -142,7 +143,12 @@ def evaluate(
                         keys,
                         chains[level],
                     )
-                made = probe(relations, indexes, code, step, batch, count, cursor, chains[level], parents, rows)
+                if code[step + at.S_ENOUGH]:
+                    made = probe_widening(
+                        relations, indexes, code, step, batch, count, cursor, chains[level], parents, rows
+                    )
+                else:
+                    made = probe(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
             elif code[step + at.S_RANGE] >= at.RANGE_FRONTIER:
                 made = scan_list(relations, code, step, count, cursor, parents, rows)
             else:
@@ -204,6 +210,7 @@ def evaluate(
         work[first + level, at.W_CYCLES] += cycles() - began
         if made > 0:
             work[first + level, at.W_BINDINGS] += made
+            state[at.T_BINDINGS] += made
             level += 1
             counts[level] = made
             cursors[level, 0] = 0
@@ -299,8 +306,10 @@ def sweep(
         elif stage == at.STAGE_DONE:
             leave_frontier(relations, own, labels)
             state[at.T_STAGE] = at.STAGE_TAKE
-            if state[at.T_MOST] > 0 and state[at.T_WORKED_ON] > state[at.T_MOST]:
-                return at.STOPPED
+            if state[at.T_MOST] > 0:
+                most_bindings = at.BINDINGS_PER_FACT * state[at.T_MOST]
+                if state[at.T_WORKED_ON] > state[at.T_MOST] or state[at.T_BINDINGS] > most_bindings:
+                    return at.STOPPED
             state[at.T_BUDGET] -= 1
             if state[at.T_BUDGET] <= 0:
                 return at.PAUSE

@@ -15,6 +15,7 @@ from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import find_facts
 from everlog.engines.columnar.memory import int32s, uint16s
 
+FIRST_ROWS = 8  # rows per binding that are looked at first, where one may be enough
 START = -2  # a cursor that has not looked at its binding yet
 UNDECIDED = -1  # a comparison that needs Python
 
@@ -90,22 +91,17 @@ def scan(relations, code, step, count, cursor, parents, rows):
 
 
 @kernel
-def probe(relations, indexes, code, step, batch, count, cursor, heads, parents, rows):
-    """Pairs of a binding and a row of its chain, as many as fit a batch; none for a seed that has enough."""
+def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
+    """Pairs of a binding and a row of its chain, as many as fit a batch."""
     relation = code[step + at.S_RELATION]
     low, high = row_range(relations, relation, code[step + at.S_RANGE])
     care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
     masks = uint16s(relations[relation, at.R_MASKS])
     following = int32s(indexes[code[step + at.S_INDEX], at.I_NEXT])
-    enough = np.uint16(code[step + at.S_ENOUGH])
-    origins = batch[code[step + at.S_ORIGIN]] if enough else batch[0]
-    origin_masks = uint16s(relations[code[step + at.S_ORIGIN_RELATION], at.R_MASKS]) if enough else masks
     i = cursor[0]
     row = heads[i] if cursor[1] == START and i < count else cursor[1]
     made = 0
     while i < count:
-        if enough and (origin_masks[origins[i]] & enough) != 0:
-            row = -1
         while row >= low:
             if row < high and (care == 0 or (masks[row] & care) == want):
                 if made == at.BATCH:
@@ -121,6 +117,56 @@ def probe(relations, indexes, code, step, batch, count, cursor, heads, parents, 
     cursor[0] = i
     cursor[1] = -1
     return made
+
+
+@kernel
+def probe_widening(relations, indexes, code, step, batch, count, cursor, heads, parents, rows):
+    """The same where one instance per seed may be enough: a few rows per binding first, and more each time round.
+
+    So that a seed that is content with its first rows costs no more than these, however long its chains are. What is
+    left of each chain is kept in `heads`.
+    """
+    relation = code[step + at.S_RELATION]
+    low, high = row_range(relations, relation, code[step + at.S_RANGE])
+    care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
+    masks = uint16s(relations[relation, at.R_MASKS])
+    following = int32s(indexes[code[step + at.S_INDEX], at.I_NEXT])
+    enough = np.uint16(code[step + at.S_ENOUGH])
+    origins = batch[code[step + at.S_ORIGIN]]
+    origin_masks = uint16s(relations[code[step + at.S_ORIGIN_RELATION], at.R_MASKS])
+    i = cursor[0]
+    width = np.int64(FIRST_ROWS) if cursor[1] == START else cursor[1]
+    made = 0
+    while True:
+        while i < count:
+            row = heads[i]
+            if row >= low and (origin_masks[origins[i]] & enough) != 0:
+                row = -1
+            given = 0
+            while row >= low and given < width and made < at.BATCH:
+                if row < high and (masks[row] & care) == want:
+                    parents[made] = i
+                    rows[made] = row
+                    made += 1
+                    given += 1
+                row = following[row]
+            heads[i] = row
+            if made == at.BATCH:
+                cursor[0] = i
+                cursor[1] = width
+                return made
+            i += 1
+        left = False
+        for k in range(count):
+            if heads[k] >= low and (origin_masks[origins[k]] & enough) == 0:
+                left = True
+                break
+        i = np.int64(0)
+        width *= 4
+        if made > 0 or not left:
+            cursor[0] = np.int64(0) if left else count
+            cursor[1] = width
+            return made
 
 
 @kernel

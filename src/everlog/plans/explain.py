@@ -14,7 +14,7 @@ from everlog.plans.delta_variants import Variant, delta_variants, full_variant
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, flatten_rules, rule_reads
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Read, Refute, Select, Step, Without
+from everlog.plans.operators import Compute, Conclude, Read, Refute, Select, Shorter, Step, Without
 from everlog.plans.rewrites import rewrite_rules
 from everlog.rules.components import Component, hyper_nodes, maintenance_components
 from everlog.rules.dependencies import body_atoms
@@ -121,6 +121,8 @@ def _variant_text(variant: Variant) -> str:
 
 def _step_text(step: Step) -> str:
     match step:
+        case Shorter():
+            return f"where {print_atom(step.read.atom)} gives fewer than {print_atom(step.other.atom)}"
         case Read():
             label = "" if step.label is Label.ALL else f"{step.label.value[0]} "
             atom = print_atom(step.atom)

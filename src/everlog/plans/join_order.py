@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import Attempt, Computation, FlatRule
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
+from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Shorter, Step, Without
 from everlog.plans.sweeps import SweepVariant
 from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, expression_variables
 
@@ -38,8 +38,30 @@ class NoStatistics:
         return float(10.0 ** (len(atom.args) - len(bound)))
 
 
-def plan_variant(variant: Variant | SweepVariant, statistics: Statistics) -> Plan:
-    """The steps of a variant in a good order."""
+def plan_alternatives(variant: SweepVariant, statistics: Statistics) -> list[Plan]:
+    """Plans that share the bindings of a variant's seed between them, where it may matter which atom is read next.
+
+    Where one instance per seed is enough, most of the work is done for seeds that have none: all of their bindings are
+    looked at. So each goes to the plan that begins with fewer facts.
+    """
+    seed, atoms = variant.seed, variant.rule.atoms
+    if not variant.enough or seed is None or len(atoms) < 3:
+        return [plan_variant(variant, statistics)]
+    bound = {variable.name for variable in atoms[seed].variables()}
+    reads = {p: _read(atoms[p], variant.labels[p], bound) for p in range(len(atoms)) if p != seed}
+    partly = [p for p, read in reads.items() if 0 < len(read.key) < len(read.atom.args)]
+    if len(partly) < 2 or any(len(read.key) == len(read.atom.args) for read in reads.values()):
+        return [plan_variant(variant, statistics)]
+    matches = {p: statistics.matches(atoms[p], frozenset(column for column, _ in reads[p].key)) for p in partly}
+    one, other = sorted(partly, key=lambda p: matches[p])[:2]
+    return [
+        plan_variant(variant, statistics, Shorter(reads[one], reads[other], ties=True)),
+        plan_variant(variant, statistics, Shorter(reads[other], reads[one], ties=False)),
+    ]
+
+
+def plan_variant(variant: Variant | SweepVariant, statistics: Statistics, shorter: Shorter | None = None) -> Plan:
+    """The steps of a variant in a good order; with `shorter`, the seed comes first and then the atom it prefers."""
     rule = variant.rule
     bound: set[str] = set()
     steps: list[Step] = []
@@ -70,7 +92,10 @@ def plan_variant(variant: Variant | SweepVariant, statistics: Statistics) -> Pla
                     progress = True
 
     place_what_is_ready()
-    for position in atom_order(variant, statistics):
+    second = () if shorter is None else (rule.atoms.index(shorter.read.atom),)
+    for number, position in enumerate(atom_order(variant, statistics, second)):
+        if shorter is not None and number == 1:
+            steps.append(shorter)
         steps.append(_read(rule.atoms[position], variant.labels[position], bound))
         bound.update(variable.name for variable in rule.atoms[position].variables())
         place_what_is_ready()
@@ -80,11 +105,13 @@ def plan_variant(variant: Variant | SweepVariant, statistics: Statistics) -> Pla
     return Plan(variant, tuple(steps))
 
 
-def atom_order(variant: Variant | SweepVariant, statistics: Statistics) -> tuple[int, ...]:
-    """Positions of the atoms in the order they are read."""
+def atom_order(
+    variant: Variant | SweepVariant, statistics: Statistics, second: tuple[int, ...] = ()
+) -> tuple[int, ...]:
+    """Positions of the atoms in the order they are read; `second` is to come after the seed."""
     count = len(variant.rule.atoms)
     search = _Search(variant.rule, statistics)
-    start = () if variant.seed is None else (variant.seed,)
+    start = second if variant.seed is None else (variant.seed, *second)
     if count - len(start) <= 1:
         return (*start, *(position for position in range(count) if position not in start))
     return search.best(start) if count <= _MOST_ATOMS else search.greedy(start)

@@ -27,6 +27,19 @@ class Read:
 
 
 @dataclass(frozen=True)
+class Shorter:
+    """Keep bindings for which the facts that `read` would give are no more than those of `other`, or the opposite.
+
+    A plan that begins with the shorter side of a join is split in two: which side that is differs from binding to
+    binding where some terms occur in many facts.
+    """
+
+    read: Read
+    other: Read
+    ties: bool  # whether bindings for which both are as many are kept
+
+
+@dataclass(frozen=True)
 class Without:
     """Keep bindings for which the fact is not there, in the sense of the label."""
 
@@ -64,7 +77,7 @@ class Conclude:
     head: Atom
 
 
-Step = Read | Without | Refute | Compute | Select | Conclude
+Step = Read | Shorter | Without | Refute | Compute | Select | Conclude
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,8 @@ def step_uses(step: Step) -> set[str]:
     match step:
         case Read():
             return {arg.name for _, arg in step.key if isinstance(arg, Variable)}
+        case Shorter():
+            return {arg.name for read in (step.read, step.other) for _, arg in read.key if isinstance(arg, Variable)}
         case Without():
             return {variable.name for variable in step.atom.variables()}
         case Refute():

@@ -29,7 +29,8 @@ from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseRe
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.flat_rules import GroupRule, Refuted
-from everlog.plans.join_order import Statistics, plan_variant
+from everlog.plans.join_order import Statistics, plan_alternatives, plan_variant
+from everlog.plans.operators import Plan
 from everlog.plans.sweeps import Sweep, SweepReport, SweepVariant
 from everlog.rules.syntax import Atom
 
@@ -306,10 +307,18 @@ class ColumnarEngine:
         """Rows of all relations."""
         return int(self.tables.relations[: self.tables.relation_count, at.R_SIZE].sum())
 
-    def compile(self, variants: Sequence[Variant | SweepVariant], heads: Sequence[Atom] = ()) -> Program:
+    def plans(self, variants: Sequence[SweepVariant]) -> list[Plan]:
+        """Plans for the variants of a sweep, more than one for some."""
+        statistics = self.statistics()
+        return [plan for variant in variants for plan in plan_alternatives(variant, statistics)]
+
+    def compile(self, variants: Sequence[Variant]) -> Program:
         """Plans for variants, as a program for the kernel."""
         statistics = self.statistics()
-        plans = [plan_variant(variant, statistics) for variant in variants]
+        return self.compile_plans([plan_variant(variant, statistics) for variant in variants])
+
+    def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> Program:
+        """Plans as a program for the kernel; `heads` are those of the component at work."""
         return compile_plans(plans, self._relations.__getitem__, self.tables, self.dictionary, self._refute, heads)
 
     def _refute(self, refuted: Refuted, slots: Sequence[int]) -> RefuteStep:

@@ -35,6 +35,7 @@ from everlog.engines.columnar.step_kernels import (
     scan_list,
     select_compared,
     select_facts,
+    select_shorter,
 )
 from everlog.engines.columnar.sweep_kernels import leave_frontier, mark_heads, sift_frontier, take_frontier
 
@@ -196,6 +197,8 @@ def evaluate(
         else:
             if operation == at.OP_COMPARE:
                 made = select_compared(code, step, batch, count, kinds, numbers, parents)
+            elif operation == at.OP_SHORTER:
+                made = select_shorter(relations, indexes, code, step, batch, count, keys, chains[level], rows, parents)
             elif operation == at.OP_PYTHON:
                 made = np.int64(UNDECIDED)
             else:

@@ -75,6 +75,7 @@ OP_COMPARE = 4  # keep bindings for which a comparison holds
 OP_PYTHON = 5  # leave the batch to Python: expressions
 OP_EMIT = 6  # conclude a fact per binding
 OP_MARK = 7  # have an effect on the fact of each binding: sweeps
+OP_SHORTER = 8  # keep bindings for which one index gives fewer rows than another
 
 SLOT, CONSTANT = 0, 1
 

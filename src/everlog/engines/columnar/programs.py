@@ -18,7 +18,19 @@ from everlog.engines.columnar.expressions import ExpressionStep, PythonStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import CHANGED, FROM_SCRATCH, Label
-from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without, step_binds, step_uses
+from everlog.plans.operators import (
+    Compute,
+    Conclude,
+    Plan,
+    Read,
+    Refute,
+    Select,
+    Shorter,
+    Step,
+    Without,
+    step_binds,
+    step_uses,
+)
 from everlog.plans.sweep_variants import covers
 from everlog.plans.sweeps import Marks, Ranks, SweepVariant
 from everlog.rules.syntax import Argument, Atom, Call, Constant, expression_variables
@@ -145,6 +157,8 @@ class _Writer:
         match step:
             case Read():
                 self._read(step, carried, needed)
+            case Shorter():
+                self._shorter(step, carried)
             case Without():
                 relation = self._relation(step.atom.relation)
                 condition = step.label.condition
@@ -197,6 +211,17 @@ class _Writer:
                 at.OP_PROBE, carried, relation=relation.number, index=index.number, which=which, operands=operands,
                 outputs=outputs, checks=checks, care=care, want=want, ranked=self._rank_use(step.atom),
             )  # fmt: skip
+
+    def _shorter(self, step: Shorter, carried: Sequence[str]) -> None:
+        indexes, operands = [], []
+        for read in (step.read, step.other):
+            relation = self._relation(read.atom.relation)
+            indexes.append(relation.index_on(tuple(column for column, _ in read.key), self._tables).number)
+            operands += [self._operand(arg) for _, arg in read.key]
+        start = len(self._code)
+        self._write(at.OP_SHORTER, carried, index=indexes[0], operands=operands, extra=indexes[1])
+        self._code[start + at.S_WANT] = int(step.ties)
+        self._code[start + at.S_ENOUGH] = 0
 
     def _rank_use(self, atom: Atom) -> int:
         if self._sweep is None or _RANK not in self._extra:

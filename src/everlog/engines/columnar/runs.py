@@ -7,6 +7,7 @@ happens then.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -160,18 +161,19 @@ class SweepRun(Driver):
             np.int64,
         ).reshape(-1, 5)
         self._labels = _labels(sweep_)
-        first, checks = len(sweep_.first), len(sweep_.first) + len(sweep_.check)
         self._initial = np.zeros(at.T_SIZE, np.int64)
-        self._initial[[at.T_LEVEL, at.T_FIRST, at.T_CHECKS]] = -1, first, checks
-        self._initial[[at.T_VARIANTS, at.T_BUDGET]] = checks + len(sweep_.loop), _BUDGET
+        self._initial[[at.T_LEVEL, at.T_BUDGET]] = -1, _BUDGET
         self._refutes = any(variant.rule.refuted for variant in (*sweep_.first, *sweep_.check, *sweep_.loop))
         self._limited = any(variant.limited for variant in sweep_.check)
         self._plan()
 
     def _plan(self) -> None:
         engine, sweep_ = self._engine, self._sweep
+        stages = [engine.plans(variants) for variants in (sweep_.first, sweep_.check, sweep_.loop)]
+        first, checks, loop = accumulate(map(len, stages))
+        self._initial[[at.T_FIRST, at.T_CHECKS, at.T_VARIANTS]] = first, checks, loop
+        self._program = engine.compile_plans([plan for plans in stages for plan in plans], sweep_.heads)
         variants = (*sweep_.first, *sweep_.check, *sweep_.loop)
-        self._program = engine.compile(variants, sweep_.heads)
         read = {atom.relation for variant in variants for atom in variant.rule.atoms}
         self._read = np.array([engine.relation(name).number for name in read], np.int64)
         self._grown_when_planned = engine.grown

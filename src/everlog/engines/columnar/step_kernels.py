@@ -12,7 +12,7 @@ import numpy as np
 from everlog.dictionary.dictionary import INLINE_OFFSET, KIND_EXACT_NUMBER, KIND_OTHER
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
-from everlog.engines.columnar.fact_kernels import find_facts
+from everlog.engines.columnar.fact_kernels import find_chains, find_facts
 from everlog.engines.columnar.memory import int32s, uint16s
 
 FIRST_ROWS = 8  # rows per binding that are looked at first, where one may be enough
@@ -334,6 +334,27 @@ def select_facts(relations, code, step, batch, count, keys, places, found, paren
             kept += 1
     if code[step + at.S_RANK_USE] == at.RANK_BELOW:
         kept = check_ranks(relations, code, step, kept, parents, found, batch)
+    return kept
+
+
+@kernel
+def select_shorter(relations, indexes, code, step, batch, count, keys, heads, others, parents):
+    """Bindings whose chain in one index is shorter than that in the other; both are walked until one ends."""
+    index, other = code[step + at.S_INDEX], code[step + at.S_EXTRA]
+    operands = step + at.S_LISTS
+    find_chains(relations, indexes, index, code, operands, batch, count, keys, heads)
+    operands += 2 * indexes[index, at.I_WIDTH]
+    find_chains(relations, indexes, other, code, operands, batch, count, keys, others)
+    following, other_following = int32s(indexes[index, at.I_NEXT]), int32s(indexes[other, at.I_NEXT])
+    ties = code[step + at.S_WANT] == 1
+    kept = 0
+    for i in range(count):
+        row, other_row = heads[i], others[i]
+        while row >= 0 and other_row >= 0:
+            row, other_row = following[row], other_following[other_row]
+        if row < 0 and (other_row >= 0 or ties):
+            parents[kept] = i
+            kept += 1
     return kept
 
 

@@ -20,7 +20,7 @@ from everlog.plans.delta_variants import seeded_variant
 from everlog.plans.flat_rules import Refuted
 from everlog.plans.join_order import Statistics, plan_variant
 from everlog.plans.labels import Label
-from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without, step_uses
+from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Shorter, Step, Without, step_uses
 from everlog.rules.syntax import Argument, Atom, Constant, Variable
 
 BROADCAST_ROWS = 100_000  # a side of at most so many facts is sent to every task: a few megabytes
@@ -96,6 +96,8 @@ class Bindings:
                 case Read():
                     bindings, rows = self._read(step, bindings, rows)
                     self._narrow(step.atom, known)
+                case Shorter():
+                    raise AssertionError("only sweeps have plans that share bindings")
                 case Without():
                     bindings = self._without(step.atom, self._or_one(bindings))
                 case Refute():

@@ -161,6 +161,9 @@ class MaintainingEngine(Engine, Protocol):
     def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
         """Edited facts that none of these heads may conclude are there if and only if they are explicit."""
 
+    def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
+        """Has the update changed a fact that one of `reads` matches, or edited one that one of `heads` may conclude?"""
+
     def doom(self, heads: tuple[Atom, ...]) -> int:
         """Take away every fact that these heads may conclude, with its weight; returns how many there were."""
 

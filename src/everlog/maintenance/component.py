@@ -14,7 +14,7 @@ from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, rule_re
 from everlog.plans.sweep_variants import covers, is_recursive, own_atoms
 from everlog.plans.sweeps import Marks, Sweep, with_marks
 from everlog.rules.components import Component
-from everlog.rules.syntax import Atom
+from everlog.rules.syntax import Atom, Constant
 
 T = TypeVar("T")
 
@@ -44,6 +44,8 @@ class MaintainedComponent:
         self.heads: tuple[Atom, ...] = tuple(dict.fromkeys(head for rule in rules for head in rule.heads))
         self.recursive_rules = [rule for rule in self.rules if is_recursive(rule, self.heads)]
         self.read_relations = tuple(dict.fromkeys(atom.relation for atom in self.reads()))
+        self.read_atoms = tuple(dict.fromkeys(self.reads()))
+        self.selective = any(isinstance(arg, Constant) for atom in self.read_atoms for arg in atom.args)
         self.defined_relations = tuple(dict.fromkeys(head.relation for head in self.heads))
         self.other_rules = [rule for rule in self.rules if not is_recursive(rule, self.heads)]
 

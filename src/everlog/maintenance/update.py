@@ -60,7 +60,7 @@ class Maintenance:
         own_edits = self.defined.intersection(edited)
         reports = []
         for done, component in enumerate(self.components, start=1):
-            if self._is_reached(component, changed, own_edits):
+            if self._is_reached(engine, component, changed, own_edits):
                 component.marks = MARKS.get(strategy, Marks.NONE) if marking else Marks.NONE
                 reports.append(_maintain(engine, component, strategy, changed, watch))
                 if progress is not None:
@@ -68,10 +68,15 @@ class Maintenance:
         return reports
 
     @staticmethod
-    def _is_reached(component: MaintainedComponent, changed: dict[str, Flow], own_edits: set[str]) -> bool:
-        return any(relation in changed for relation in component.read_relations) or any(
+    def _is_reached(
+        engine: MaintainingEngine, component: MaintainedComponent, changed: dict[str, Flow], own_edits: set[str]
+    ) -> bool:
+        by_relation = any(relation in changed for relation in component.read_relations) or any(
             relation in own_edits for relation in component.defined_relations
         )
+        if not by_relation or not component.selective or component.group is not None:
+            return by_relation
+        return engine.reaches(component.read_atoms, component.heads)
 
     def kept(self) -> list[object]:
         """What is known beside the facts, to return to if an update fails."""

@@ -138,6 +138,23 @@ def chain_rows(relations, indexes, index, head, rows, used):
 
 
 @kernel
+def touches_pattern(relations, relation, code, owners, edited):
+    """Is there a touched fact of some patterns that has changed, or that was edited?"""
+    journal, masks = int32s(relations[relation, at.R_JOURNAL]), uint16s(relations[relation, at.R_MASKS])
+    facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+    for entry in range(relations[relation, at.R_JOURNAL_SIZE]):
+        row = journal[entry]
+        if edited:
+            counts = (masks[row] & at.EDITED) != 0
+        else:
+            state = masks[row] & at.DEAD
+            counts = state == at.ABSENT or state == at.WAS_ABSENT
+        if counts and is_own(facts, arity, row, code, owners):
+            return True
+    return False
+
+
+@kernel
 def finish_component(relations, relation, code, owners, counted):
     """A component is done with its touched facts: with counts, they are there if explicit or derived at least once.
 

@@ -17,9 +17,11 @@ from everlog.engines.columnar.journal_kernels import (
     edit_batch,
     finish_component,
     settle_unowned,
+    touches_pattern,
     uncount_rows,
 )
 from everlog.engines.columnar.marks import MarkBook
+from everlog.engines.columnar.programs import Integers
 from everlog.engines.columnar.regroup import GroupBook
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
@@ -45,6 +47,7 @@ class Updates:
         self._scratch = Scratch()
         self._sweeps: dict[int, tuple[Sweep, SweepRun]] = {}  # by identity: hashing a sweep costs more than running it
         self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
+        self._patterns: dict[int, tuple[tuple[Atom, ...], list[int], Integers, Integers]] = {}  # by identity too
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
         self.marks = MarkBook(engine)
         self._groups = GroupBook(engine)
@@ -94,6 +97,23 @@ class Updates:
         for relation in known[1].own:
             self._began(relation)
         return known[1].go(watch, limit, most)
+
+    def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
+        return self._any_touched(reads, edited=False) or self._any_touched(heads, edited=True)
+
+    def _any_touched(self, atoms: tuple[Atom, ...], *, edited: bool) -> bool:
+        known = self._patterns.get(id(atoms))
+        if known is None:
+            names = [name for name in dict.fromkeys(atom.relation for atom in atoms)]
+            numbers = [self._engine.relation(name).number for name in names]
+            known = self._patterns[id(atoms)] = (atoms, numbers, *owned_relations(self._engine, atoms))
+        _, numbers, code, places = known
+        table = self._engine.tables.relations
+        return any(
+            touches_pattern(table, number, code, place, edited)
+            for number, place in zip(numbers, places.tolist(), strict=True)
+            if table[number, at.R_JOURNAL_SIZE]
+        )
 
     def doom(self, heads: tuple[Atom, ...]) -> int:
         return self._over_own(heads, doom_rows)

@@ -165,6 +165,9 @@ class ReferenceEngine:
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: int = 0) -> SweepReport:
         return self._updates.sweep(sweep, watch, limit, most)
 
+    def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
+        return self._updates.reaches(reads, heads)
+
     def doom(self, heads: tuple[Atom, ...]) -> int:
         return self._updates.doom(heads)
 

@@ -175,6 +175,17 @@ class Updates:
                 doomed += 1
         return doomed
 
+    def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
+        for relation, touched in self._journal.items():
+            for fact in touched:
+                mask = self._engine.entries(relation)[fact].mask
+                changed = bool(mask & Bit.ABSENT) != bool(mask & Bit.WAS_ABSENT)
+                if (changed and self._is_own(relation, fact, reads)) or (
+                    mask & Bit.EDITED and self._is_own(relation, fact, heads)
+                ):
+                    return True
+        return False
+
     def doom(self, heads: tuple[Atom, ...]) -> int:
         doomed = 0
         for relation, fact, entry in self._own(heads):

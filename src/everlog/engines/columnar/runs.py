@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from everlog.engines.columnar.engine import ColumnarEngine
 
 _BUDGET = 1 << 24  # bindings between two looks at limits and Ctrl-C, about a second of work
+_IN_PYTHON = 64  # how many times more a binding counts that Python evaluates …
+_LEAST_IN_PYTHON = 256  # … and for how many bindings the shortest batch counts
 _NOTHING_DESCRIBED = np.empty(0, np.uint8), np.empty(0, np.float64)
 _COUNTS = [at.T_ROUND, at.T_APPLICATIONS, at.T_EFFECTS, at.T_WORKED_ON, at.T_MARKED]
 _REPLAN_GROWTH = 4  # plans are made anew when a relation is so many times larger
@@ -78,6 +80,13 @@ class Driver:
             self._evaluate(int(self._state[at.T_LEVEL]))
         return outcome
 
+    def _check(self, outcome: int, watch: Watch) -> None:
+        """Look at the limits, unless the kernel only left for an expression and that was not long ago."""
+        if outcome == at.EVALUATE and self._state[at.T_BUDGET] > 0:
+            return
+        self._state[at.T_BUDGET] = _BUDGET
+        watch.check(rounds=self.rounds, facts=self._engine.rows_in_all())
+
     def _grow(self) -> None:
         engine = self._engine
         relation = engine.by_number[int(self._state[at.T_RELATION])]
@@ -93,6 +102,7 @@ class Driver:
         expression = program.expressions[int(code[step + at.S_INDEX])]
         count = int(scratch.counts[level])
         batch, following = scratch.batches[level], scratch.batches[level + 1]
+        state[at.T_BUDGET] -= _IN_PYTHON * max(count, _LEAST_IN_PYTHON)
         values, keep = expression.apply([batch[slot, :count] for slot in expression.slots], count)
         kept = int(np.count_nonzero(keep))
         copies = step + at.S_LISTS + 2 * int(code[step + at.S_OPERANDS]) + 2 * int(code[step + at.S_OUTPUTS])
@@ -117,6 +127,7 @@ class PhaseRun(Driver):
         self._first, self._loop = first, loop
         self._tracked = np.array([engine.relation(name).number for name in relations], np.int64)
         self._state[[at.T_LEVEL, at.T_FIRST, at.T_VARIANTS]] = -1, len(first), len(first) + len(loop)
+        self._state[at.T_BUDGET] = _BUDGET
         self.applications = 0
         self._plan()
 
@@ -131,10 +142,8 @@ class PhaseRun(Driver):
     def go(self, watch: Watch) -> None:
         """Run to the fixpoint."""
         while True:
-            self._state[at.T_BUDGET] = _BUDGET
             outcome = self._call(run, self._tracked)
-            if outcome != at.EVALUATE:
-                watch.check(rounds=self.rounds, facts=self._engine.rows_in_all())
+            self._check(outcome, watch)
             if outcome in (at.ROUND_OVER, at.DONE):
                 self.applications += int(self._program.variants[:, at.V_APPLICATIONS].sum())
                 self._program.variants[:, at.V_APPLICATIONS] = 0
@@ -203,9 +212,7 @@ class SweepRun(Driver):
             outcome = self._call(sweep, self._own, self._labels)
             if outcome in (at.DONE, at.STOPPED):
                 break
-            if outcome == at.PAUSE:
-                state[at.T_BUDGET] = _BUDGET
-                watch.check(rounds=self.rounds, facts=engine.rows_in_all())
+            self._check(outcome, watch)
         rounds, most_rounds = self.rounds, watch.limits.rounds
         if engine.grown != grown or (most_rounds is not None and rounds > most_rounds):
             watch.check(rounds=rounds, facts=engine.rows_in_all())  # too dear to be asked after each small sweep

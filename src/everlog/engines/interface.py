@@ -195,6 +195,12 @@ class MaintainingEngine(Engine, Protocol):
     def doom_marked(self) -> int:
         """Begin with what was marked during the update before: its derived facts are doomed; returns how many."""
 
+    def tidy(self) -> None:
+        """Drop what past updates left behind of facts that are gone.
+
+        Before facts are loaded and phases run again: `load` and `derive` know of no fact that was there once.
+        """
+
     def commit(self) -> Mapping[str, Changed]:
         """The update is complete; returns what it changed."""
 

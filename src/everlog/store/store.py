@@ -335,9 +335,12 @@ class KnowledgeBase:
                 shapes[batch.relation] = Shape(batch.relation, batch.arity)
         arities = {shape.name: shape.arity for shape in shapes.values()}
         reshaped = any(arities[name] != arity for name, arity in self._arities.items())
+        goes_on = not self._rules and not deleted and not reshaped
+        if goes_on and self._maintains():
+            cast(MaintainingEngine, self._engine).tidy()
         engine, savepoint = self._engine, self._engine.savepoint()
         try:
-            if not self._rules and not deleted and not reshaped:
+            if goes_on:
                 changed = self._extend(savepoint, rewriting, components, shapes, inserted, report)
             else:
                 engine, changed = self._rebuild(rewriting, components, shapes, inserted, deleted, report)
@@ -352,9 +355,13 @@ class KnowledgeBase:
         self._rule_arities = {shape.name: shape.arity for shape in _user_shapes(rules)}
         return changed
 
+    def _maintains(self) -> bool:
+        """Is the engine one that can carry an update through?"""
+        return hasattr(self._engine, "commit")
+
     def _can_maintain(self, inserted: dict[str, Batch]) -> bool:
         """Is there something to go on from, and an engine that can?"""
-        if not hasattr(self._engine, "commit") or self._maintenance.shared:
+        if not self._maintains() or self._maintenance.shared:
             return False
         if any(self._arities.get(batch.relation) != batch.arity for batch in inserted.values()):
             return False

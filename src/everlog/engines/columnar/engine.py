@@ -253,6 +253,11 @@ class ColumnarEngine:
     def doom_marked(self) -> int:
         return self._updates.doom_marked()
 
+    def tidy(self) -> None:
+        for relation in self._relations.values():
+            if relation.dead:
+                self.compact(relation)
+
     def commit(self) -> dict[str, Changed]:
         return self._updates.commit()
 

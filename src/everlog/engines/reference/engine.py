@@ -189,6 +189,9 @@ class ReferenceEngine:
     def doom_marked(self) -> int:
         return self._updates.doom_marked()
 
+    def tidy(self) -> None:
+        """Nothing is left behind here."""
+
     def commit(self) -> dict[str, Changed]:
         return self._updates.commit()
 

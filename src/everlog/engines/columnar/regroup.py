@@ -69,7 +69,9 @@ class GroupBook:
             return Flow(0, 0)
         groups = self._groups.setdefault(rule.head.relation, {})
         facts = source.facts[rows].tolist()
-        new = {tuple(fact[: rule.group]) for fact in facts}.difference(groups)
+        keys = dict.fromkeys(tuple(fact[: rule.group]) for fact in facts)
+        self._touched += [(rule.head.relation, key) for key in keys]  # first, since work may be interrupted
+        new = set(keys).difference(groups)
         if new:
             self._make(rule, source, target, sorted(new), groups)
         for fact, change in zip(facts, changes.tolist(), strict=True):
@@ -77,8 +79,7 @@ class GroupBook:
             if key not in new:
                 self._change(rule, groups[key], fact, change)
         lost, gained = [], []
-        for key in dict.fromkeys(tuple(fact[: rule.group]) for fact in facts):
-            self._touched.append((rule.head.relation, key))
+        for key in keys:
             group = groups[key]
             before, group.fact = group.fact, self._fact(rule, key, group)
             if before != group.fact:

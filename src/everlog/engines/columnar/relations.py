@@ -151,13 +151,15 @@ class Relation:
         self.describe(tables)
 
     def keep(self, size: int, tables: Tables, *, weights: bool, ranks: bool) -> None:
-        """Keep weights and ranks from now on, if they are not kept yet; they are zero so far."""
+        """Keep weights and ranks from now on, if not kept yet; they are zero, also before the update at work."""
         if weights and not self.weighted:
             self.weighted, self.weights = True, lengthened(self.weights, self.capacity, 0)
             self.weights[:size] = 0
+            self.journal.weights.fill(0)
         if ranks and not self.ranked:
             self.ranked, self.ranks = True, lengthened(self.ranks, self.capacity, 0)
             self.ranks[:size] = 0
+            self.journal.ranks.fill(0)
         self.describe(tables)
 
     def keep_witnesses(self, size: int, tables: Tables) -> None:

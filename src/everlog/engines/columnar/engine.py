@@ -270,11 +270,11 @@ class ColumnarEngine:
 
     def compact(self, relation: Relation) -> None:
         """Drop the rows without a fact. Arrays that were handed out stay as they are."""
+        self._updates.marks.forget()  # which knows facts by rows
         kept = np.flatnonzero((relation.masks[: self.size(relation)] & at.ABSENT) == 0)
         relation.keep_rows(kept)
         relation.describe(self.tables)
         self._truncate(relation, len(kept))
-        self._updates.marks.forget()
 
     # --- going back -------------------------------------------------------------------------------------------------
 

@@ -79,8 +79,9 @@ def doom_marked_rows(relations, relation, rows, count):
     doomed = 0
     for place in range(count):
         row = rows[place]
+        derived = (masks[row] & (at.MARKED | at.ABSENT | at.EXPLICIT)) == at.MARKED
         masks[row] = relabelled(masks[row], 0, at.MARKED)
-        if (masks[row] & (at.ABSENT | at.EXPLICIT | at.DOOMED)) == 0:
+        if derived:
             touch(relations, relation, row)
             masks[row] = relabelled(masks[row], at.DOOMED, 0)
             doomed += 1

@@ -97,8 +97,10 @@ class MarkBook:
         )
 
     def forget(self) -> None:
-        """Begin a new log: rows have new numbers, or most entries are out of date. Witnesses come back with use."""
+        """Begin a new log: rows get new numbers, or most entries are out of date. Witnesses come back with use."""
         self._used = 0
+        for number, parts in self._marked.items():
+            self._engine.by_number[number].masks[np.concatenate(parts)] &= np.uint16(0xFFFF ^ at.MARKED)
         self._marked.clear()
         for relation in self._engine.by_number.values():
             if relation.witnessed:

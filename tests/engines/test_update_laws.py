@@ -1,0 +1,265 @@
+"""Does each engine keep the laws of updates that engines/interface.py states?
+
+`abort` leaves facts, explicit bits, weights and ranks as they were, wherever the update was stopped; `commit` returns
+exactly what changed; and what both leave behind, the next update can build on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engines.test_laws import Facts, columns_of, facts_of
+
+from everlog.dictionary.dictionary import Dictionary
+from everlog.engines.columnar import layout as at
+from everlog.engines.columnar import regroup, runs, updates
+from everlog.engines.columnar.engine import ColumnarEngine
+from everlog.engines.interface import MaintainingEngine
+from everlog.engines.reference.engine import ReferenceEngine
+from everlog.errors import RoundLimitError
+from everlog.limits import Limits, Watch
+from everlog.maintenance.materialise import evaluation_components, materialise
+from everlog.maintenance.strategies import NAMES as STRATEGIES
+from everlog.maintenance.update import Maintenance
+from everlog.plans.labels import Bit
+from everlog.rules.names import name_rules
+from everlog.rules.parser import parse_program
+from everlog.store.engines import make_engine
+
+# Counted, recursive, under NOT and aggregated; facts of every relation may be explicit too.
+RULES = """
+    two(X, Z) :- edge(X, Y), edge(Y, Z).
+    path(X, Y) :- edge(X, Y).
+    path(X, Z) :- path(X, Y), path(Y, Z).
+    far(X, Y) :- path(X, Y), NOT two(X, Y).
+    reach(X, N, M) :- AGGREGATE(path(X, Y) ON X BIND COUNT(Y) AS N BIND MAX(Y) AS M).
+"""
+RELATIONS = ("edge", "two", "path", "far", "reach")
+EDITED = ("edge", "path", "far")
+
+Edits = dict[str, list[tuple[int, int]]]
+number = Dictionary().encode  # small integers live in their ids, whatever the dictionary
+
+
+def edges() -> st.SearchStrategy[list[tuple[int, int]]]:
+    node = st.integers(1, 6).map(number)
+    return st.lists(st.tuples(node, node), max_size=6)
+
+
+def edits() -> st.SearchStrategy[Edits]:
+    return st.fixed_dictionaries({name: edges() for name in EDITED})
+
+
+class Kept:
+    """An engine with the components of RULES, as a store holds them."""
+
+    def __init__(self, name: str, facts: Edits) -> None:
+        components = evaluation_components(name_rules(parse_program(RULES).rules))
+        self.engine: MaintainingEngine = make_engine(name, Dictionary())  # type: ignore[assignment]
+        materialise(self.engine, components, Limits().watch())
+        self.maintenance = Maintenance(components)
+        self.update({}, facts)
+        self.engine.commit()
+
+    def update(self, delete: Edits, insert: Edits, strategy: str = "choose", watch: Watch | None = None) -> None:
+        """All of an update but its end."""
+        for facts, explicit in ((delete, False), (insert, True)):
+            for name, rows in facts.items():
+                self.engine.edit(name, columns_of(rows, 2), len(rows), explicit=explicit)
+        self.maintenance.run(self.engine, [*delete, *insert], strategy, watch or Limits().watch())
+
+    def facts(self) -> dict[str, Facts]:
+        return {name: facts_of(self.engine.collect(name)) for name in RELATIONS}
+
+    def known(self) -> dict[str, dict[tuple[int, ...], tuple[bool, int, int]]]:
+        """Of each fact whether it is explicit, its weight and its rank."""
+        return {name: dict(_known(self.engine, name)) for name in self._relations()}
+
+    def _relations(self) -> list[str]:
+        auxiliary = {head.relation for head in self.maintenance.heads}
+        return sorted({*RELATIONS, *auxiliary})
+
+
+def _known(engine: MaintainingEngine, name: str) -> Iterator[tuple[tuple[int, ...], tuple[bool, int, int]]]:
+    if isinstance(engine, ReferenceEngine):
+        for fact, entry in engine.entries(name).items():
+            yield fact, (bool(entry.mask & Bit.EXPLICIT), entry.weight, entry.rank)
+        return
+    assert isinstance(engine, ColumnarEngine)
+    relation = engine.relation(name)
+    for row in range(engine.size(relation)):
+        if not relation.masks[row] & at.ABSENT:
+            weight = int(relation.weights[row]) if relation.weighted else 0
+            rank = int(relation.ranks[row]) if relation.ranked else 0
+            explicit = bool(relation.masks[row] & at.EXPLICIT)
+            yield tuple(relation.facts[row].tolist()), (explicit, weight, rank)
+
+
+def from_scratch(name: str, explicit: dict[str, set[tuple[int, int]]]) -> dict[str, Facts]:
+    return Kept(name, {relation: sorted(rows) for relation, rows in explicit.items()}).facts()
+
+
+def after(facts: Edits, delete: Edits, insert: Edits) -> dict[str, set[tuple[int, int]]]:
+    """What is explicit after an update."""
+    return {name: set(facts[name]) - set(delete[name]) | set(insert[name]) for name in EDITED}
+
+
+def interrupting(call: int) -> Watch:
+    """A watch under which the update is interrupted at its n-th sweep."""
+    watch, calls = Limits().watch(), iter(range(call))
+
+    def look() -> None:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+
+    watch.between_sweeps = look
+    return watch
+
+
+@settings(max_examples=20)
+@given(facts=edits(), delete=edits(), insert=edits(), strategy=st.sampled_from(STRATEGIES))
+def test_abort_restores_all_that_is_known_of_facts(
+    engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str
+) -> None:
+    kept = Kept(engine, facts)
+    before, beside = kept.known(), kept.maintenance.kept()
+    kept.update(delete, insert, strategy)
+    kept.engine.abort()
+    kept.maintenance.restore(beside)
+    assert kept.known() == before
+    # And the update can be tried again.
+    kept.update(delete, insert, strategy)
+    kept.engine.commit()
+    assert kept.facts() == from_scratch(engine, after(facts, delete, insert))
+
+
+@settings(max_examples=20)
+@given(facts=edits(), delete=edits(), insert=edits(), strategy=st.sampled_from(STRATEGIES), at_sweep=st.integers(0, 15))
+def test_abort_restores_after_an_interrupt_anywhere(
+    engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str, at_sweep: int
+) -> None:
+    kept = Kept(engine, facts)
+    before, beside = kept.known(), kept.maintenance.kept()
+    try:
+        kept.update(delete, insert, strategy, interrupting(at_sweep))
+    except KeyboardInterrupt:
+        pass  # or the update was over before
+    kept.engine.abort()
+    kept.maintenance.restore(beside)
+    assert kept.known() == before
+    kept.update(delete, insert)
+    kept.engine.commit()
+    assert kept.facts() == from_scratch(engine, after(facts, delete, insert))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_abort_restores_after_a_limit_inside_a_sweep(
+    engine: str, strategy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_BUDGET", 1)  # so that the kernel comes back for limits in every round
+    ids = [number(place) for place in range(1, 20)]
+    chain = list(zip(ids, ids[1:], strict=False))
+    kept = Kept(engine, {"edge": chain[:9]})
+    before, beside = kept.known(), kept.maintenance.kept()
+    with pytest.raises(RoundLimitError):
+        kept.update({"edge": chain[:1]}, {"edge": chain[10:]}, strategy, Limits(rounds=2).watch())
+    kept.engine.abort()
+    kept.maintenance.restore(beside)
+    assert kept.known() == before
+
+
+@settings(max_examples=20)
+@given(facts=edits(), delete=edits(), insert=edits(), strategy=st.sampled_from(STRATEGIES))
+def test_commit_returns_exactly_what_changed(
+    engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str
+) -> None:
+    kept = Kept(engine, facts)
+    before = kept.facts()
+    kept.update(delete, insert, strategy)
+    changes = kept.engine.commit()
+    now = kept.facts()
+    assert now == from_scratch(engine, after(facts, delete, insert))
+    for name in RELATIONS:
+        gained, lost = map(facts_of, changes[name]) if name in changes else (set(), set())
+        assert (gained, lost) == (now[name] - before[name], before[name] - now[name])
+
+
+@settings(max_examples=20)
+@given(stream=st.lists(st.tuples(edits(), edits(), st.sampled_from(STRATEGIES)), min_size=2, max_size=4))
+def test_compacting_changes_nothing(stream: list[tuple[Edits, Edits, str]]) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(updates, "_COMPACT_FROM", 0)
+        kept, explicit = Kept("columnar", {}), {name: set() for name in EDITED}
+        for delete, insert, strategy in stream:
+            handed_out = {name: kept.engine.collect(name) for name in RELATIONS}
+            before = {name: facts_of(columns) for name, columns in handed_out.items()}
+            # Deleting all of them leaves most rows without a fact.
+            delete = {name: [*delete[name], *explicit[name]] for name in EDITED}
+            explicit = {name: set(insert[name]) for name in EDITED}
+            kept.update(delete, insert, strategy)
+            kept.engine.commit()
+            assert {name: facts_of(columns) for name, columns in handed_out.items()} == before
+            assert kept.facts() == from_scratch("columnar", explicit)
+
+
+def test_compacting_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(updates, "_COMPACT_FROM", 0)
+    one, two, three = (number(value) for value in (1, 2, 3))
+    kept = Kept("columnar", {"edge": [(one, two), (two, three), (three, one)]})
+    kept.update({"edge": [(one, two), (two, three)]}, {})
+    kept.engine.commit()
+    assert isinstance(kept.engine, ColumnarEngine)
+    assert kept.engine.size(kept.engine.relation("edge")) == 1
+
+
+@settings(max_examples=20)
+@given(there=edges(), gone=edges(), loaded=edges())
+def test_facts_are_loaded_again_after_tidying(engine: str, there: list, gone: list, loaded: list) -> None:
+    kept = Kept(engine, {"edge": there})
+    kept.update({"edge": gone}, {})
+    kept.engine.commit()
+    kept.engine.tidy()
+    kept.engine.load("edge", columns_of(loaded, 2), len(loaded))
+    assert facts_of(kept.engine.collect("edge")) == set(there) - set(gone) | set(loaded)
+
+
+def test_aggregates_follow_after_an_abort(engine: str) -> None:
+    one, two, three = (number(value) for value in (1, 2, 3))
+    kept = Kept(engine, {"edge": [(one, two), (two, three)]})
+    for end in ("commit", "abort", "commit"):  # the second update finds groups that the first has made
+        kept.update({"edge": [(two, three)]}, {"edge": [(three, one)]})
+        getattr(kept.engine, end)()
+        if end == "commit":
+            assert kept.facts()["reach"] == {(one, one, two), (three, two, two)}
+        kept.update({"edge": [(three, one)]}, {"edge": [(two, three)]})
+        kept.engine.commit()
+        assert kept.facts()["reach"] == {(one, two, three), (two, one, three)}
+
+
+@pytest.mark.parametrize("at_call", range(6))
+def test_aggregates_follow_after_an_interrupt_among_groups(at_call: int) -> None:
+    ids = [number(value) for value in range(1, 6)]
+    chain = list(zip(ids, ids[1:], strict=False))
+    kept = Kept("columnar", {"edge": chain})
+    kept.update({"edge": chain[1:2]}, {})
+    kept.engine.commit()
+    before = kept.known()
+    calls, change = iter(range(at_call)), regroup.GroupBook._change
+
+    def interrupted(*args: object) -> None:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        change(*args)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(regroup.GroupBook, "_change", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kept.update({}, {"edge": chain[1:2]})
+    kept.engine.abort()
+    assert kept.known() == before
+    kept.update({}, {"edge": chain[1:2]})
+    kept.engine.commit()
+    assert kept.facts() == from_scratch("columnar", {"edge": set(chain)})

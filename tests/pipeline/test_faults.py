@@ -69,6 +69,7 @@ def write(folder: Path, number: int, dies: str = "") -> int:
     ).returncode
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", ["files written", "some tables committed", "before the commit file", "commit file half written"]
 )

@@ -61,8 +61,8 @@ PRIVATE = (
 class Condition(NamedTuple):
     """Of the bits that matter, exactly `want` are set."""
 
-    care: Bit
-    want: Bit
+    care: int  # plain numbers: flags take a microsecond to combine
+    want: int
 
     def holds(self, mask: int) -> bool:
         return mask & self.care == self.want
@@ -73,7 +73,7 @@ NO_BITS = Bit(0)
 
 def having(want: Bit = NO_BITS, lacking: Bit = NO_BITS) -> Condition:
     """The condition that some bits are set and others are not."""
-    return Condition(want | lacking, want)
+    return Condition(int(want | lacking), int(want))
 
 
 class Label(Enum):

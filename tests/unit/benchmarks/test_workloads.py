@@ -47,6 +47,7 @@ def test_systems_agree_with_duckdb(system: str, workload: Workload) -> None:
     assert counts(system, workload) == counts("duckdb:1", workload)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["chain", "closure"])  # nested loops: the others take too long even when tiny
 def test_the_reference_engine_is_a_system_too(name: str) -> None:
     assert counts("everlog:reference", BY_NAME[name]) == counts("duckdb:1", BY_NAME[name])

@@ -298,7 +298,7 @@ class Updates:
 
 
 def _relabel(entry: Entry, relabel: Relabel) -> None:
-    entry.mask = (entry.mask | relabel.set) & ~relabel.clear
+    entry.mask = (int(entry.mask) | int(relabel.set)) & ~int(relabel.clear)
 
 
 def _decide(entry: Entry, present: bool, flow: Flow) -> Flow:

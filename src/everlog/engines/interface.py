@@ -92,6 +92,12 @@ class PhaseReport:
             "seconds": round(self.seconds, 6),
         }
 
+    def __str__(self) -> str:
+        return (
+            f"{self.name}: {self.rule_applications:,} rule applications in {self.rounds:,} rounds,"
+            f" {1000 * self.seconds:.2f} ms"
+        )
+
 
 class Engine(Protocol):
     """Where facts live and rules are evaluated."""

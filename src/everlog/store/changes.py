@@ -57,6 +57,13 @@ class Report:
             "components": [phase.as_data() for phase in self.phases],
         }
 
+    def __str__(self) -> str:
+        sum_up = (
+            f"{self.strategy}: {self.inserted:,} facts inserted, {self.deleted:,} deleted; {self.rule_applications:,}"
+            f" rule applications in {self.rounds:,} rounds, {1000 * self.seconds:.2f} ms"
+        )
+        return "\n".join([sum_up, *(f"  {phase}" for phase in self.phases)])
+
 
 class Change:
     """Facts gained and lost between two versions."""

@@ -12,7 +12,6 @@ from everlog.plans.labels import Bit
 # --- a relation: one row of the relation table ------------------------------------------------------------------------
 R_ARITY = 0  # ids stored per fact; a nullary relation stores a zero
 R_SIZE = 1  # rows in use
-R_CAPACITY = 2  # rows for which there are columns
 R_LOW = 3  # rows below are OLD; rows from here to R_HIGH are NEW
 R_HIGH = 4  # rows from here on were concluded in this round and are read by no atom yet
 R_MASKS = 5  # address: a uint16 of label bits per row

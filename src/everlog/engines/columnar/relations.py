@@ -184,7 +184,6 @@ class Relation:
     def describe(self, tables: Tables) -> None:
         row = tables.relations[self.number]
         row[at.R_ARITY] = self.width
-        row[at.R_CAPACITY] = self.capacity
         row[at.R_LIMIT] = min(self.capacity, self.table.limit)
         row[at.R_MASKS] = self.masks.ctypes.data
         row[at.R_WEIGHTS] = self.weights.ctypes.data if self.weighted else 0

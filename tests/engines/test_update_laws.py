@@ -15,7 +15,7 @@ from tests.engines.test_laws import Facts, columns_of, facts_of
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar import regroup, runs, updates
+from everlog.engines.columnar import regroup, relations, runs, updates
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.interface import MaintainingEngine
 from everlog.engines.reference.engine import ReferenceEngine
@@ -169,6 +169,52 @@ def test_abort_restores_after_a_limit_inside_a_sweep(
     kept.engine.abort()
     kept.maintenance.restore(beside)
     assert kept.known() == before
+
+
+@pytest.mark.parametrize("work", ["lengthened", "refill_packed"])
+@pytest.mark.parametrize("at_call", range(5))
+def test_abort_restores_after_an_interrupt_while_relations_grow(work: str, at_call: int) -> None:
+    """Some arrays are made and others not when Ctrl-C comes."""
+    pairs = [(number(place), number(place + 9_000)) for place in range(4_000)]
+    kept = Kept("columnar", {"edge": pairs[:10]})
+    before, beside = kept.known(), kept.maintenance.kept()
+    calls, done = iter(range(at_call)), getattr(relations, work)
+
+    def interrupted(*args: object) -> object:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        return done(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relations, work, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            kept.update({"edge": pairs[:5]}, {"edge": pairs}, "bf-counting")
+    kept.engine.abort()
+    kept.maintenance.restore(beside)
+    assert kept.known() == before
+    for strategy in ("choose", "bf-counting"):
+        kept.update({"edge": pairs[:5]}, {"edge": pairs[5:]}, strategy)
+        kept.engine.commit()
+        assert kept.facts() == from_scratch("columnar", {"edge": set(pairs[5:])})
+
+
+def test_half_an_index_is_not_kept() -> None:
+    pairs = [(number(place), number(place + 9_000)) for place in range(9_000)]
+    engine = Kept("columnar", {"edge": pairs}).engine
+    assert isinstance(engine, ColumnarEngine)
+    relation, calls, index_rows = engine.relation("edge"), iter(range(1)), relations.index_rows
+
+    def interrupted(*args: object) -> None:
+        if next(calls, None) is None:
+            raise KeyboardInterrupt
+        index_rows(*args)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(relations, "index_rows", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            relation.index_on((1, 0), engine.tables)
+    index = relation.index_on((1, 0), engine.tables)
+    assert engine.tables.indexes[index.number, at.I_USED] == len(pairs)
 
 
 @settings(max_examples=20)

@@ -337,7 +337,9 @@ class KnowledgeBase:
         reshaped = any(arities[name] != arity for name, arity in self._arities.items())
         goes_on = not self._rules and not deleted and not reshaped
         if goes_on and self._maintains():
-            cast(MaintainingEngine, self._engine).tidy()
+            with Interrupts() as interrupts:
+                interrupts.hold()
+                cast(MaintainingEngine, self._engine).tidy()
         engine, savepoint = self._engine, self._engine.savepoint()
         try:
             if goes_on:

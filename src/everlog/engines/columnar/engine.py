@@ -287,6 +287,7 @@ class ColumnarEngine:
             relation.masks[rows[rows < savepoint.sizes.get(name, 0)]] &= np.uint16(0xFFFF ^ at.EXPLICIT)
         del self._journal[savepoint.journal :]
         for name, relation in list(self._relations.items()):
+            relation.describe(self.tables)  # an interrupt may have come while it grew
             if name not in savepoint.sizes:
                 del self._relations[name], self.by_number[relation.number]
                 self.tables.drop_relation(relation)

@@ -5,11 +5,16 @@ of label bits per row, a weight per row where weights are kept; a hash table ove
 indexes over the columns that plans ask for, each giving a chain of rows, newest first. Rows are only ever added;
 arrays double when full, and so do tables. Indexes are kept, not rebuilt.
 
+Growing takes a while where there is much, and Ctrl-C may come meanwhile. So new arrays are made first and then put in
+place at once; whoever undoes an update describes them to kernels anew.
+
     bytes per fact of a binary relation: 8 ids, 2 mask, 17 to 34 table; per index 4 chain and 17 to 34 per distinct key
     bytes per triple:                   12 ids, 2 mask, 10 to 20 table; per index the same
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +29,7 @@ Descriptors = npt.NDArray[np.int64]
 
 _LOAD, _WIDE_LOAD = 0.7, 0.8  # linear probing stays short up to here; tags lie eight to a cache line, so more is fine
 _GROWTH = 2.0  # a table is at least 0.35 full after growing
+_JOURNAL_ARRAYS = ("rows", "masks", "weights", "ranks", "queue", "frontier")
 _LEAST = at.BATCH * 2  # slots of the smallest table: room for a batch
 
 
@@ -43,14 +49,14 @@ class HashTable:
         needed = int(keys / self._load) + 1
         if needed <= self.slots:
             return
-        self.slots = max(needed, int(self.slots * _GROWTH), _LEAST)
-        old_keys, old_rows = self.keys, self.rows
-        self.keys = np.zeros(self.slots, np.uint64)  # all EMPTY
+        slots = max(needed, int(self.slots * _GROWTH), _LEAST)
+        larger, rows = np.zeros(slots, np.uint64), self.rows  # all EMPTY
         if self.wide:
-            refill_wide(old_keys, self.keys)
+            refill_wide(self.keys, larger)
         else:
-            self.rows = np.empty(self.slots, np.int32)
-            refill_packed(old_keys, old_rows, self.keys, self.rows)
+            rows = np.empty(slots, np.int32)
+            refill_packed(self.keys, self.rows, larger, rows)
+        self.slots, self.keys, self.rows = slots, larger, rows
 
     @property
     def limit(self) -> int:
@@ -87,9 +93,9 @@ class Journal:
     def reserve(self, entries: int) -> None:
         if entries <= self.limit:
             return
-        used, self.limit = self.limit, max(entries, 2 * self.limit)
-        for name in ("rows", "masks", "weights", "ranks", "queue", "frontier"):
-            setattr(self, name, lengthened(getattr(self, name), self.limit, used))
+        limit = max(entries, 2 * self.limit)
+        longer = {name: lengthened(getattr(self, name), limit, self.limit) for name in _JOURNAL_ARRAYS}
+        vars(self).update(longer, limit=limit)
 
     def describe(self, row: Descriptors, weighted: bool, ranked: bool) -> None:
         row[at.R_JOURNAL_LIMIT] = self.limit
@@ -133,18 +139,13 @@ class Relation:
         """Make room for `room` more rows than `size`, in columns, table and indexes; and describe it all anew."""
         needed = size + room
         if needed > self.capacity:
-            self.capacity = larger_capacity(needed, self.capacity)
-            self.facts = lengthened(self.facts, self.capacity, size)
-            self.masks = lengthened(self.masks, self.capacity, size)
-            if self.weighted:
-                self.weights = lengthened(self.weights, self.capacity, size)
-            if self.ranked:
-                self.ranks = lengthened(self.ranks, self.capacity, size)
-            if self.witnessed:
-                self.witnesses = lengthened(self.witnesses, self.capacity, size)
-                self.derived = lengthened(self.derived, self.capacity, size)
+            capacity = larger_capacity(needed, self.capacity)
+            names = ["facts", "masks", *["weights"] * self.weighted, *["ranks"] * self.ranked]
+            names += ["witnesses", "derived"] * self.witnessed
+            longer = {name: lengthened(getattr(self, name), capacity, size) for name in names}
             for index in self.indexes.values():
-                index.next = lengthened(index.next, self.capacity, size)
+                index.next = lengthened(index.next, capacity, size)
+            vars(self).update(longer, capacity=capacity)
         self.table.reserve(needed)
         for index in self.indexes.values():
             index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + room)
@@ -153,21 +154,19 @@ class Relation:
     def keep(self, size: int, tables: Tables, *, weights: bool, ranks: bool) -> None:
         """Keep weights and ranks from now on, if not kept yet; they are zero, also before the update at work."""
         if weights and not self.weighted:
-            self.weighted, self.weights = True, lengthened(self.weights, self.capacity, 0)
-            self.weights[:size] = 0
             self.journal.weights.fill(0)
+            self.weighted, self.weights = True, _filled(self.weights, self.capacity, size, 0)
         if ranks and not self.ranked:
-            self.ranked, self.ranks = True, lengthened(self.ranks, self.capacity, 0)
-            self.ranks[:size] = 0
             self.journal.ranks.fill(0)
+            self.ranked, self.ranks = True, _filled(self.ranks, self.capacity, size, 0)
         self.describe(tables)
 
     def keep_witnesses(self, size: int, tables: Tables) -> None:
         """Remember from now on what facts came from; of those that are there it is not known."""
         if not self.witnessed:
-            self.witnessed, self.witnesses = True, lengthened(self.witnesses, self.capacity, 0)
-            self.derived = lengthened(self.derived, self.capacity, 0)
-            self.witnesses[:size] = self.derived[:size] = -1
+            self.witnesses = _filled(self.witnesses, self.capacity, size, -1)
+            self.derived = _filled(self.derived, self.capacity, size, -1)
+            self.witnessed = True
             self.describe(tables)
 
     def keep_rows(self, rows: npt.NDArray[np.int64]) -> None:
@@ -214,19 +213,28 @@ class Relation:
         """The index over these columns, built if it is not kept yet."""
         index = self.indexes.get(columns)
         if index is None:
-            size = int(tables.relations[self.number, at.R_SIZE])
             index = self.indexes[columns] = Index(tables.new_index(), columns)
-            index.next = lengthened(index.next, self.capacity, 0)
-            # Distinct keys are not known before they are counted, so the build goes piece by piece.
-            done, keys = 0, np.empty(at.BATCH, np.uint64)
-            while done < size:
-                piece = min(size, done + max(at.BATCH, int(tables.indexes[index.number, at.I_USED])))
-                index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + piece - done)
+            try:
+                self._build(index, tables)
+            except BaseException:
+                del self.indexes[columns]  # half an index would be taken for a whole one
+                tables.drop_index(index.number)
                 self.describe(tables)
-                index_rows(tables.relations, tables.indexes, self.number, index.number, done, piece, keys)
-                done = piece
-            self.describe(tables)
+                raise
         return index
+
+    def _build(self, index: Index, tables: Tables) -> None:
+        size = int(tables.relations[self.number, at.R_SIZE])
+        index.next = lengthened(index.next, self.capacity, 0)
+        # Distinct keys are not known before they are counted, so the build goes piece by piece.
+        done, keys = 0, np.empty(at.BATCH, np.uint64)
+        while done < size:
+            piece = min(size, done + max(at.BATCH, int(tables.indexes[index.number, at.I_USED])))
+            index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + piece - done)
+            self.describe(tables)
+            index_rows(tables.relations, tables.indexes, self.number, index.number, done, piece, keys)
+            done = piece
+        self.describe(tables)
 
     def nbytes(self, size: int) -> int:
         """Memory that `size` facts of this relation take, indexes included."""
@@ -258,6 +266,9 @@ class Tables:
         self.relation_count = min(self.relation_count, relation.number)
         self._free_indexes += [index.number for index in relation.indexes.values()]
 
+    def drop_index(self, number: int) -> None:
+        self._free_indexes.append(number)
+
     def new_index(self) -> int:
         if self._free_indexes:
             number = self._free_indexes.pop()
@@ -267,6 +278,12 @@ class Tables:
         self.indexes[self.index_count] = 0
         self.index_count += 1
         return self.index_count - 1
+
+
+def _filled(array: npt.NDArray[Any], capacity: int, size: int, value: int) -> npt.NDArray[Any]:
+    longer = lengthened(array, capacity, 0)
+    longer[:size] = value
+    return longer
 
 
 def _with_room(table: Descriptors, used: int, width: int) -> Descriptors:

@@ -172,6 +172,7 @@ class Updates:
         self._groups.abort()
         for name, size in self._sizes.items():
             relation = engine.relation(name)
+            relation.describe(engine.tables)  # the update may have been interrupted while it grew
             abort_rows(engine.tables.relations, relation.number)
             relation.dead += engine.size(relation) - size  # rows that the update made stay, without a fact
             engine.settle_rows(relation)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import everlog
 from everlog.engines.columnar import updates as columnar_updates
+from everlog.errors import DataError
 from everlog.store.changes import Change
 
 RULES = """
@@ -95,3 +96,17 @@ def test_deleting_what_is_only_derived_marks_nothing(engine: str) -> None:
     assert second.report.not_there == 1
     assert second.report.rule_applications == 0
     assert (1, 3) in kb.facts("path").sorted()
+
+
+@pytest.mark.parametrize("marking", [False, True])
+def test_a_wrong_update_is_refused_also_if_it_was_seen_ahead(engine: str, marking: bool) -> None:
+    kb = everlog.open(engine=engine)
+    kb.add_rules(RULES)
+    kb.insert("edge", [(1, 2)])
+    waiting: Queue[everlog.Update | None] = Queue()
+    waiting.put(everlog.Update(insert={"edge": [(2, 3)]}))
+    waiting.put(everlog.Update(insert={"new": [(1, 2)]}, delete={"new": [(1, 2, 3)]}))
+    changes = kb.stream(waiting, strategy="bf", marking=marking)
+    assert next(changes).gained("edge") == [(2, 3)]
+    with pytest.raises(DataError, match="new has 2 arguments"):
+        next(changes)

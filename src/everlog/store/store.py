@@ -305,8 +305,15 @@ class KnowledgeBase:
         inserting = FactEncoder(self._dictionary, arities)
         inserting.add_atoms(program.facts)
         inserting.add(update.insert)
-        if self._encoded_ahead is not None and self._encoded_ahead[0] is update and rules == self._rules:
-            return inserting.batches, self._encoded_ahead[1]
+        ahead = self._encoded_ahead
+        # What was encoded ahead knew nothing of relations that this very update brings in.
+        if (
+            ahead is not None
+            and ahead[0] is update
+            and rules == self._rules
+            and inserting.batches.keys() <= arities.keys()
+        ):
+            return inserting.batches, ahead[1]
         deleting = FactEncoder(self._dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
         deleting.add(update.delete)
         return inserting.batches, deleting.batches

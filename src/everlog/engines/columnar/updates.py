@@ -162,7 +162,7 @@ class Updates:
             lost = relation.journal.frontier[: row[at.R_FRONTIER_SIZE]]
             changes[name] = Changed(_facts(relation, gained), _facts(relation, lost))
             engine.settle_rows(relation)
-            if relation.dead > _COMPACT_FROM and 2 * relation.dead > engine.size(relation):
+            if relation.dead > _COMPACT_FROM and 4 * relation.dead > engine.size(relation):
                 engine.compact(relation)
         self._sizes.clear()
         return changes

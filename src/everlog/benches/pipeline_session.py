@@ -15,6 +15,7 @@ import sys
 import time
 from typing import Any
 
+from everlog.benches.pipeline_report import STAGES
 from everlog.benches.process_tree import is_told, machine_seconds, tree_seconds
 from everlog.engines.spark.session import spark_session
 from everlog.pipeline.job import run_pipeline
@@ -31,7 +32,7 @@ class StageClock:
     def __call__(self, line: str) -> None:
         now = tree_seconds(os.getpid())
         stage = line.partition(" ")[0]
-        if not stage.endswith(":"):  # that is a round of a stage
+        if stage in STAGES:  # others are about its rounds
             self.seconds[stage] = now - self._last
             self._last = now
 

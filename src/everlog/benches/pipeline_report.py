@@ -33,7 +33,7 @@ def page(results: Record) -> str:
         "Made by `everlog bench pipeline`; every figure is in [pipeline.json](pipeline.json).",
         f"{described(results['machine'])}; {versions}. Spark on `{conditions['master']}`, {conditions['memory']} for "
         f"Java, seed {conditions['seed']}. Each size in a process of its own, {_first(results['runs'])}.",
-        "![Seconds and rows a second of each stage](pipeline.png)",
+        "![Share of the time and rows a second of each stage](pipeline.png)",
         "## Rows a second",
         "\n".join(_rates(results["runs"])),
         "Rows are triples read (ingest), new facts (encode), facts of the relations that rules define (materialise), "
@@ -54,7 +54,8 @@ def page(results: Record) -> str:
     if len(growth) > _HEADING:
         parts += [
             "## What more data costs",
-            "Seconds for a million triples, from the smaller size to the larger, and their ratio: 1.00 is linear.",
+            "Processor seconds (seconds, where those are not known) for a million triples, from the smaller size to "
+            "the larger, and their ratio: 1.00 is linear.",
             "\n".join(growth),
         ]
     return "\n\n".join(parts) + "\n"
@@ -114,7 +115,7 @@ def _growth(runs: list[Record]) -> Iterator[str]:
             continue
         cells = []
         for stage in shown:
-            before, after = (_time(run, stage) / run["triples"] * _MILLION for run in (small, large))
+            before, after = (_work(run, stage) / run["triples"] * _MILLION for run in (small, large))
             cells.append(f"{before:.2f} to {after:.2f}: {after / before:.2f}")
         yield f"| {small['data']} | {small['triples']:,} | {large['triples']:,} | " + " | ".join(cells) + " |"
 
@@ -133,11 +134,11 @@ def draw(results: Record, path: Path) -> None:
 
 
 def _draw_time(axes: Any, kind: str, runs: list[Record]) -> None:
-    """Bars of seconds for a million triples, so that equal heights mean linear growth."""
+    """Bars of the stages' shares, with all seconds and the memory above."""
     places = range(len(runs))
     bottom = [0.0] * len(runs)
     for stage, colour in zip(STAGES, COLOURS, strict=True):
-        heights = [_time(run, stage) / run["triples"] * _MILLION for run in runs]
+        heights = [100 * _time(run, stage) / _total(run) for run in runs]
         axes.bar(places, heights, 0.62, bottom, color=colour, label=stage)
         bottom = [below + height for below, height in zip(bottom, heights, strict=True)]
     for place, run, top in zip(places, runs, bottom, strict=True):
@@ -146,11 +147,13 @@ def _draw_time(axes: Any, kind: str, runs: list[Record]) -> None:
             f"{_total(run):,.0f} s{memory}", (place, top), (0, 3), textcoords="offset points", ha="center", fontsize=8
         )
     axes.set_xticks(places, [_size(run) for run in runs])
-    axes.margins(y=0.22)
+    axes.set_ylim(0, 118)  # room for what stands above the bars
+    axes.set_yticks(range(0, 101, 20))
+    axes.set_xlim(-0.5, len(runs) + 0.4)  # and for the legend beside them
     axes.set_xlabel("triples")
-    axes.set_ylabel("seconds for a million triples")
+    axes.set_ylabel("share of the time, %")
     axes.set_title(f"{kind}: where the time goes", loc="left", fontsize=11)
-    axes.legend(frameon=False, fontsize=8, reverse=True)
+    axes.legend(frameon=False, fontsize=8, reverse=True, loc="center right")
     _tidy(axes)
 
 
@@ -182,6 +185,10 @@ def _size(run: Record) -> str:
 
 def _time(run: Record, stage: str) -> float:
     return float(run["stages"].get(stage, {"seconds": 0.0})["seconds"])
+
+
+def _work(run: Record, stage: str) -> float:
+    return run["stages"][stage]["processor"] or _time(run, stage)
 
 
 def _total(run: Record) -> float:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import GroupRule
 from everlog.plans.join_order import Statistics
-from everlog.plans.sweeps import Sweep, SweepReport
+from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport
 from everlog.rules.syntax import Atom
 
 if TYPE_CHECKING:
@@ -176,11 +176,10 @@ class MaintainingEngine(Engine, Protocol):
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         """Set the weight of every fact that these heads may conclude to zero."""
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: int = 0) -> SweepReport:
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
         """Run a sweep; `limit` is the number of instances per seed for variants that are limited.
 
-        If `most` is not zero, it stops after a round in which more than so many facts have been worked on in all, or
-        out of proportion to that many instances were looked at.
+        It stops after a round in which it has done more than `most`.
         """
 
     def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> Mapping[str, Flow]:

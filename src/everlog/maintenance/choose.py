@@ -12,10 +12,12 @@ from collections.abc import Mapping
 
 from everlog.engines.interface import Flow, MaintainingEngine
 from everlog.maintenance.component import MaintainedComponent
+from everlog.plans.sweeps import Most
 
 _LOSSES = 0.25  # the share of a relation whose loss is taken to concern most of what follows from it
 _COUNTED_CHANGES = 0.6  # the same for gains and losses where derivations are counted
-_SUSPENDED = 0.4  # the share of a component's facts that may be looked at before it is derived again
+_SUSPENDED = 0.25  # the share of a component's facts that may be looked at before it is derived again …
+_INSTANCES = 0.5  # … and of the rule instances that deriving it took
 _FEW = 5_000  # facts for which no thought about other strategies pays
 
 
@@ -32,7 +34,8 @@ def better_again(engine: MaintainingEngine, component: MaintainedComponent, chan
     return ""
 
 
-def most_suspended(engine: MaintainingEngine, component: MaintainedComponent) -> int:
-    """After how many suspended facts is deriving again less work?"""
+def most_work(engine: MaintainingEngine, component: MaintainedComponent) -> Most:
+    """After how much work on suspended facts is deriving again less?"""
     facts = sum(engine.count(relation) for relation in component.defined_relations)
-    return max(_FEW, int(_SUSPENDED * facts))
+    instances = max(component.kept.derivations, facts)
+    return Most(max(_FEW, int(_SUSPENDED * facts)), max(10 * _FEW, int(_INSTANCES * instances)))

@@ -26,6 +26,7 @@ class Kept:
     ranks: bool = True  # every derived fact has an instance of smaller ranks
     counts: bool = False  # in a recursive component: weights count the derivations by rules that do not recurse
     weights: bool = True  # in any other: weights count all derivations
+    derivations: int = 0  # rule instances found when it was last derived from scratch; 0: not known
 
 
 @dataclass

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from everlog.engines.interface import PhaseReport
-from everlog.plans.sweeps import SweepReport
+from everlog.plans.sweeps import NO_BOUND, Most, SweepReport
 
 # Components done, components in all, and what the last one took.
 Progress = Callable[[int, int, "PhaseReport | ComponentReport"], None]
@@ -42,7 +42,7 @@ class ComponentReport:
     gained: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
-    most: int = 0  # facts that a deletion may work on before it stops; 0: as many as there are
+    most: Most = NO_BOUND  # that a deletion may do before it stops
     stopped: bool = False
 
     def add(self, phase: str, report: SweepReport) -> SweepReport:

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterable, Sequence
 from copy import copy
 
-from everlog.engines.interface import Flow, MaintainingEngine
+from everlog.engines.interface import Flow, MaintainingEngine, PhaseReport
 from everlog.limits import Watch
-from everlog.maintenance.choose import most_suspended
+from everlog.maintenance.choose import most_work
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.strategies import CHOOSE, STRATEGIES, note_what_is_kept, pick
@@ -28,8 +28,13 @@ MARKS = {"bf": Marks.EXPLICIT, "dred": Marks.ANY}
 class Maintenance:
     """The components of a program, ready to be kept true."""
 
-    def __init__(self, components: Sequence[Component[EvaluatedRule]]) -> None:
+    def __init__(
+        self, components: Sequence[Component[EvaluatedRule]], derived: Sequence[PhaseReport | ComponentReport] = ()
+    ) -> None:
+        """`derived` are the reports of deriving all components, in order, if that was just done."""
         self.components = [MaintainedComponent(component) for component in components]
+        for component, report in zip(self.components, derived, strict=False):
+            component.kept.derivations = report.rule_applications
         self.heads = tuple(dict.fromkeys(head for component in self.components for head in component.heads))
         self.defined = {head.relation for head in self.heads}
         self.shared = self._shared()
@@ -102,12 +107,12 @@ def _maintain(
     else:
         report.strategy, report.reason = pick(engine, component, wanted, changed)
         if wanted == CHOOSE and report.strategy == "ranked":
-            report.most = most_suspended(engine, component)
+            report.most = most_work(engine, component)
         STRATEGIES[report.strategy](engine, component, watch, report)
         if report.stopped:
             report.strategy, report.reason = (
                 "rematerialise",
-                f"ranked deletion had taken more than {report.most:,} facts are worth",
+                "ranked deletion had done a good part of the work of that",
             )
             STRATEGIES[report.strategy](engine, component, watch, report)
         counted = not component.recursive and report.strategy in ("counting", "rematerialise")

@@ -122,6 +122,17 @@ def with_marks(sweep: Sweep, marks: Marks) -> Sweep:
     return replace(sweep, first=first, check=check, loop=loop)
 
 
+@dataclass(frozen=True)
+class Most:
+    """How much a sweep may do before it stops; 0 is no bound."""
+
+    facts: int = 0  # worked on
+    bindings: int = 0  # made by all steps of all variants
+
+
+NO_BOUND = Most()
+
+
 @dataclass
 class SweepReport:
     """What a sweep took; counts no machine changes."""

@@ -358,7 +358,7 @@ class KnowledgeBase:
             self._engine.rollback(savepoint)
             raise
         # Nothing can fail from here on: the new state replaces the old one whole.
-        self._maintenance = Maintenance(components)
+        self._maintenance = Maintenance(components, report.phases)
         self._engine, self._rules, self._arities = engine, rules, arities
         self._rewriting, self._components = rewriting, components
         self._rule_arities = {shape.name: shape.arity for shape in _user_shapes(rules)}

@@ -31,7 +31,7 @@ from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.flat_rules import GroupRule, Refuted
 from everlog.plans.join_order import Statistics, plan_alternatives, plan_variant
 from everlog.plans.operators import Plan
-from everlog.plans.sweeps import Sweep, SweepReport, SweepVariant
+from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
 from everlog.rules.syntax import Atom
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
@@ -225,7 +225,7 @@ class ColumnarEngine:
     def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
         return self._updates.settle(self._relations[relation], heads)
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: int = 0) -> SweepReport:
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
         return self._updates.sweep(sweep, watch, limit, most)
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:

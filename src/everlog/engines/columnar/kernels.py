@@ -309,10 +309,10 @@ def sweep(
         elif stage == at.STAGE_DONE:
             leave_frontier(relations, own, labels)
             state[at.T_STAGE] = at.STAGE_TAKE
-            if state[at.T_MOST] > 0:
-                most_bindings = at.BINDINGS_PER_FACT * state[at.T_MOST]
-                if state[at.T_WORKED_ON] > state[at.T_MOST] or state[at.T_BINDINGS] > most_bindings:
-                    return at.STOPPED
+            if state[at.T_MOST] > 0 and state[at.T_WORKED_ON] > state[at.T_MOST]:
+                return at.STOPPED
+            if state[at.T_MOST_BINDINGS] > 0 and state[at.T_BINDINGS] > state[at.T_MOST_BINDINGS]:
+                return at.STOPPED
             state[at.T_BUDGET] -= 1
             if state[at.T_BUDGET] <= 0:
                 return at.PAUSE

@@ -152,9 +152,8 @@ T_APPLICATIONS = 14  # of all variants of a sweep
 T_EFFECTS = 15
 T_MOST = 16  # facts to be worked on before a sweep stops, or 0
 T_BINDINGS = 17  # that steps have made, in sweeps
-T_SIZE = 18
-
-BINDINGS_PER_FACT = 8  # a sweep that makes more than so many for each fact it may work on stops as well
+T_MOST_BINDINGS = 18  # that may be made before a sweep stops, or 0
+T_SIZE = 19
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 

@@ -20,7 +20,7 @@ from everlog.engines.columnar.refutations import RefuteStep
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
 from everlog.plans.sweep_variants import covers
-from everlog.plans.sweeps import Relabel, Sweep, SweepReport
+from everlog.plans.sweeps import Most, Relabel, Sweep, SweepReport
 from everlog.rules.syntax import Atom, Variable
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ class SweepRun(Driver):
         sizes = engine.tables.relations[self._read, at.R_SIZE]
         self._planned = np.maximum(_REPLAN_GROWTH * sizes, 4 * at.BATCH)
 
-    def go(self, watch: Watch, limit: int, most: int) -> SweepReport:
+    def go(self, watch: Watch, limit: int, most: Most) -> SweepReport:
         """Run to the end of the queue."""
         engine, state = self._engine, self._state
         watch.look()
@@ -200,7 +200,7 @@ class SweepRun(Driver):
         self._scratch.fit(self._program)
         program, grown = self._program, engine.grown
         state[:] = self._initial
-        state[at.T_MOST] = most
+        state[at.T_MOST], state[at.T_MOST_BINDINGS] = most.facts, most.bindings
         if self._limited:
             program.variants[:, at.V_LIMIT] = limit
         if self._refutes:

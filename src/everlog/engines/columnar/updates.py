@@ -28,7 +28,7 @@ from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
 from everlog.engines.interface import Changed, FactColumns, Flow
 from everlog.limits import Watch
 from everlog.plans.flat_rules import GroupRule
-from everlog.plans.sweeps import Sweep, SweepReport
+from everlog.plans.sweeps import Most, Sweep, SweepReport
 from everlog.rules.syntax import Atom
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Updates:
             self._owned[heads] = owned_relations(self._engine, heads)
         return self._owned[heads]
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int, most: int) -> SweepReport:
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int, most: Most) -> SweepReport:
         known = self._sweeps.get(id(sweep))
         if known is None:
             known = self._sweeps[id(sweep)] = (sweep, SweepRun(self._engine, sweep, self._scratch))

@@ -26,7 +26,7 @@ from everlog.plans.flat_rules import GroupRule
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Bit, Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
-from everlog.plans.sweeps import Sweep, SweepReport
+from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport
 from everlog.rules.syntax import Argument, Atom, Constant, expression_variables
 
 
@@ -162,7 +162,7 @@ class ReferenceEngine:
     def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
         return self._updates.settle(relation, heads)
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: int = 0) -> SweepReport:
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
         return self._updates.sweep(sweep, watch, limit, most)
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:

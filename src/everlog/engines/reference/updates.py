@@ -17,7 +17,7 @@ from everlog.limits import Watch
 from everlog.plans.flat_rules import GroupRule
 from everlog.plans.join_order import NoStatistics, plan_variant
 from everlog.plans.labels import PRIVATE, Bit
-from everlog.plans.sweeps import Effect, Ranks, Relabel, Sweep, SweepReport, SweepVariant
+from everlog.plans.sweeps import Effect, Most, Ranks, Relabel, Sweep, SweepReport, SweepVariant
 from everlog.rules.syntax import Atom, Constant
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Updates:
 
     # --- sweeps -------------------------------------------------------------------------------------------------------
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int, most: int) -> SweepReport:
+    def sweep(self, sweep: Sweep, watch: Watch, limit: int, most: Most) -> SweepReport:
         report = SweepReport()
         watch.look()
         self._queue.clear()
@@ -89,7 +89,7 @@ class Updates:
                 for fact in facts:
                     _relabel(self._engine.entries(relation)[fact], sweep.done)
             self.frontier.clear()
-            if most and report.worked_on > most:
+            if most.facts and report.worked_on > most.facts:
                 report.stopped = True
                 break
         return report

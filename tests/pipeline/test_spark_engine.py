@@ -65,6 +65,13 @@ def test_what_is_there_does_not_move(spark: SparkSession, capsys: pytest.Capture
     assert fresh.count() == 0
 
 
+def test_rules_may_come_after_the_facts_that_they_add_to(spark: SparkSession) -> None:
+    subject = EngineSubject("spark")
+    subject.update(Update(insert={"near": [("a", "b")]}))
+    subject.update(Update(add_rules="near(X, Y) :- near(Y, X)."))
+    assert listing(subject.state()) == ['near("a, "b)', 'near("b, "a)']
+
+
 COMPARED = """
     less(X, Y) :- v(_, X), v(_, Y), X < Y.
     same(X, Y) :- v(_, X), v(_, Y), X = Y.

@@ -46,8 +46,7 @@ def materialise_frames(
     for shape in shapes(components):
         engine.declare(shape)
     for relation, frame in facts.items():
-        if relation not in engine.relations():  # no rule mentions it
-            engine.declare(Shape(relation, len(frame.columns)))
+        engine.declare(Shape(relation, len(frame.columns)))
         engine.adopt(relation, frame)
     # The program's constants may be terms that no fact has: expressions must find them too.
     constants = spark.createDataFrame(_constants(program, driver), "id long, key string")

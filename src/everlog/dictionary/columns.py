@@ -53,7 +53,11 @@ def encode_column(dictionary: Dictionary, column: pa.Array | pa.ChunkedArray, *,
 def _distinct(column: pa.Array) -> tuple[pa.Array, npt.NDArray[np.int32]]:
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
-    return column.dictionary, column.indices.to_numpy(zero_copy_only=False)
+    values, places = column.dictionary, column.indices.to_numpy(zero_copy_only=False)
+    if len(values) > len(places):  # a few rows of many: values that they do not use are no business of ours
+        used, places = np.unique(places, return_inverse=True)
+        values = values.take(pa.array(used))
+    return values, places
 
 
 def keys_of(dictionary: Dictionary, ids: Ids) -> list[str]:

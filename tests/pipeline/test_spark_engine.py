@@ -72,6 +72,16 @@ def test_rules_may_come_after_the_facts_that_they_add_to(spark: SparkSession) ->
     assert listing(subject.state()) == ['near("a, "b)', 'near("b, "a)']
 
 
+@pytest.mark.nightly
+def test_rounds_do_not_get_slower(spark: SparkSession) -> None:
+    """A recursion that reads itself twice, for thirty rounds: estimates of sizes must not multiply."""
+    subject = EngineSubject("spark")
+    rules = "far(X, Y) :- next(X, Y).  far(X, Z) :- far(X, Y), far(Y, Z), near(X, Y)."
+    pairs = [(number, number + 1) for number in range(30)]
+    subject.update(Update(insert={"next": pairs, "near": pairs}, add_rules=rules))
+    assert len(subject.state()["far"]) == 30 * 31 // 2
+
+
 COMPARED = """
     less(X, Y) :- v(_, X), v(_, Y), X < Y.
     same(X, Y) :- v(_, X), v(_, Y), X = Y.

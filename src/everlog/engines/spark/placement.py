@@ -45,9 +45,9 @@ class Placement:
     def keep(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
         """The frame with its lineage cut, as it is spread; filled when it is first read."""
         if adaptive:
-            return frame.localCheckpoint(eager=False)
+            return _without_estimates(frame.localCheckpoint(eager=False))
         with self.planned_fixed():
-            return frame.localCheckpoint(eager=False)
+            return _without_estimates(frame.localCheckpoint(eager=False))
 
     def not_there(self, concluded: DataFrame, there: DataFrame, names: Sequence[str], read: int) -> DataFrame:
         """The distinct conclusions that are not among placed facts; `read`: how many facts the round looks at.
@@ -73,3 +73,19 @@ class Placement:
         finally:
             conf.set(_ADAPTIVE, adaptive or "true")
             conf.set(_EXCLUDED, excluded or "")
+
+
+def _without_estimates(checkpoint: DataFrame) -> DataFrame:
+    """The checkpoint, no longer thought to be as large as the plan that made it.
+
+    Spark takes a join to be as large as the product of its sides, and a checkpoint keeps that number (SPARK-52163).
+    Where rounds read what earlier rounds made, it has three times as many digits in every round, and a million after a
+    dozen. There is no setting and no call to take it off.
+    """
+    plan = checkpoint._jdf.queryExecution().logical()
+    nothing = checkpoint.sparkSession.sparkContext._jvm.scala.Option.empty()  # type: ignore[union-attr]
+    for name in ("originStats", "originConstraints"):
+        field = plan.getClass().getDeclaredField(name)
+        field.setAccessible(True)
+        field.set(plan, nothing)
+    return checkpoint

@@ -98,7 +98,8 @@ class Expressions:
     def _evaluate(self, bindings: DataFrame, expression: Expression, names: Sequence[str], *, truth: bool) -> DataFrame:
         """Distinct inputs with the key of the value, null where there is none; "true" and "false" for conditions."""
         spark = bindings.sparkSession
-        inputs = bindings.select(*map(_quoted, names)).distinct() if names else spark.range(1).select()
+        # Without inputs there is one row still; it needs a column to cross to Python in.
+        inputs = bindings.select(*map(_quoted, names)).distinct() if names else spark.range(1)
         for number, name in enumerate(names):
             inputs = with_key(inputs, name, f"~key{number}", self._terms())
         schema = ", ".join([*(f"`{name}` long" for name in names), f"`{_RESULT}` string"])

@@ -21,7 +21,8 @@ from everlog.engines.interface import MaintainingEngine
 from everlog.engines.reference.engine import ReferenceEngine
 from everlog.errors import RoundLimitError
 from everlog.limits import Limits, Watch
-from everlog.maintenance.materialise import evaluation_components, materialise
+from everlog.maintenance.materialise import materialise
+from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.strategies import NAMES as STRATEGIES
 from everlog.maintenance.update import Maintenance
 from everlog.plans.labels import Bit
@@ -57,10 +58,10 @@ class Kept:
     """An engine with the components of RULES, as a store holds them."""
 
     def __init__(self, name: str, facts: Edits) -> None:
-        components = evaluation_components(name_rules(parse_program(RULES).rules))
+        program = EvaluatedProgram().changed(name_rules(parse_program(RULES).rules), rewrites=False).after
         self.engine: MaintainingEngine = make_engine(name, Dictionary())  # type: ignore[assignment]
-        materialise(self.engine, components, Limits().watch())
-        self.maintenance = Maintenance(components)
+        materialise(self.engine, program.components, Limits().watch())
+        self.maintenance = Maintenance(program)
         self.update({}, facts)
         self.engine.commit()
 

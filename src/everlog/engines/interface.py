@@ -188,8 +188,20 @@ class MaintainingEngine(Engine, Protocol):
         If `counted`, they are there if and only if they are explicit or their weight is above zero.
         """
 
-    def regroup(self, rule: GroupRule) -> Flow:
-        """Bring the facts of an aggregate in line with the touched rows of its bag."""
+    def lift(self, heads: tuple[Atom, ...], by: int) -> int:
+        """Add to the rank of every fact that these heads may conclude; returns the highest rank there is then.
+
+        Only before the first `edit` of an update.
+        """
+
+    def regroup(self, rule: GroupRule, *, new: bool = False) -> Flow:
+        """Bring the facts of an aggregate in line with the touched rows of its bag; `new`: it has none yet."""
+
+    def forget(self, sweeps: Sequence[Sweep]) -> None:
+        """These sweeps will not be run again."""
+
+    def drop(self, relation: str) -> None:
+        """Forget a relation that nothing mentions any more, between updates."""
 
     def keep_witnesses(self) -> None:
         """From now on each fact that a sweep with marks derives or proves remembers a fact that it came from."""

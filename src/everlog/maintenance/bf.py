@@ -21,7 +21,7 @@ from everlog.maintenance.insertion import insertion
 from everlog.maintenance.reports import ComponentReport
 from everlog.plans.flat_rules import FlatRule
 from everlog.plans.labels import Bit, Label, having
-from everlog.plans.sweep_variants import lost_instances, spreading_instances, supporting_instances
+from everlog.plans.sweep_variants import spreading_instances, supporting_instances
 from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 
 # What was checked is proved, or disproved and doomed already.
@@ -85,16 +85,14 @@ def _losses(component: MaintainedComponent) -> Sweep:
 
 def losses_of(component: MaintainedComponent, rules: Sequence[FlatRule], begin: tuple[Begin, ...]) -> Sweep:
     """What the change of the inputs dooms directly."""
-    heads = component.heads
-    first = [variant for rule in rules for variant in lost_instances(rule, heads, DOOM)]
-    return Sweep("losses to doom", heads, begin, tuple(first))
+    return Sweep("losses to doom", component.heads, begin, tuple(component.lost(rules, DOOM)))
 
 
 def _spread(component: MaintainedComponent) -> Sweep:
     """Lines 6 to 10: consequences of facts of D that were not proved."""
     loop = [
         variant
-        for rule in component.rules
+        for rule in component.old_rules
         for variant in spreading_instances(
             rule,
             component.heads,

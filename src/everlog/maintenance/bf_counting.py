@@ -13,7 +13,7 @@ from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import insertion_with_counts
 from everlog.maintenance.reports import ComponentReport
 from everlog.plans.labels import Bit, having
-from everlog.plans.sweep_variants import full_instances, gained_instances, lost_instances
+from everlog.plans.sweep_variants import full_instances
 from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 
 _LESS = Effect(create=True, weigh=-1, queue=None)
@@ -39,20 +39,19 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
 
 def _counts_before(component: MaintainedComponent) -> Sweep:
     heads = component.heads
-    first = [full_instances(rule, heads, _MORE, before=True) for rule in component.other_rules]
+    counted = [rule for rule in component.other_rules if rule in component.old_rules]
+    first = [full_instances(rule, heads, _MORE, before=True) for rule in counted]
     return Sweep("counts before", heads, first=tuple(first))
 
 
 def _counts_lost(component: MaintainedComponent) -> Sweep:
-    heads = component.heads
-    first = [variant for rule in component.other_rules for variant in lost_instances(rule, heads, _LESS)]
-    return Sweep("counts lost", heads, first=tuple(first))
+    first = component.lost(component.other_rules, _LESS, removed=False)  # what those had is not counted
+    return Sweep("counts lost", component.heads, first=tuple(first))
 
 
 def _counts_gained(component: MaintainedComponent) -> Sweep:
-    heads = component.heads
-    first = [variant for rule in component.other_rules for variant in gained_instances(rule, heads, _MORE)]
-    return Sweep("counts gained", heads, first=tuple(first))
+    first = component.gained(component.other_rules, _MORE)
+    return Sweep("counts gained", component.heads, first=tuple(first))
 
 
 def _losses(component: MaintainedComponent) -> Sweep:

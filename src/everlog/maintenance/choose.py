@@ -23,6 +23,8 @@ _FEW = 5_000  # facts for which no thought about other strategies pays
 
 def better_again(engine: MaintainingEngine, component: MaintainedComponent, changed: Mapping[str, Flow]) -> str:
     """Why the component should be derived again; empty if it should be maintained."""
+    if component.removed and not component.old_rules:
+        return "none of its rules was there before"
     for relation in component.read_relations:
         flow = changed.get(relation)
         if flow is None:

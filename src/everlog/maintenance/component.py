@@ -6,13 +6,20 @@ touches a handful of facts must not spend its time on preparing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, rule_reads
-from everlog.plans.sweep_variants import covers, is_recursive, own_atoms
-from everlog.plans.sweeps import Marks, Sweep, with_marks
+from everlog.plans.sweep_variants import (
+    covers,
+    full_instances,
+    gained_instances,
+    is_recursive,
+    lost_instances,
+    own_atoms,
+)
+from everlog.plans.sweeps import Effect, Marks, Ranks, Sweep, SweepVariant, with_marks
 from everlog.rules.components import Component
 from everlog.rules.syntax import Atom, Constant
 
@@ -35,6 +42,8 @@ class MaintainedComponent:
 
     component: Component[EvaluatedRule]
     kept: Kept = field(default_factory=Kept)
+    added: tuple[EvaluatedRule, ...] = ()  # rules that the update at work adds
+    removed: tuple[FlatRule, ...] = ()  # rules it removes, whose facts are this component's
     marks: Marks = Marks.NONE  # what passes marks on in the update at work
     _made: dict[str, object] = field(default_factory=dict)
 
@@ -49,10 +58,21 @@ class MaintainedComponent:
         self.selective = any(isinstance(arg, Constant) for atom in self.read_atoms for arg in atom.args)
         self.defined_relations = tuple(dict.fromkeys(head.relation for head in self.heads))
         self.other_rules = [rule for rule in self.rules if not is_recursive(rule, self.heads)]
+        new = set(self.added)
+        self.added_rules = [rule for rule in self.rules if rule in new]
+        self.old_rules = [rule for rule in self.rules if rule not in new]
 
     @property
     def name(self) -> str:
         return ", ".join(dict.fromkeys(rule.name for rule in self.component.rules))
+
+    @property
+    def rules_change(self) -> bool:
+        return bool(self.added or self.removed)
+
+    def settled(self) -> MaintainedComponent:
+        """The same after the update."""
+        return MaintainedComponent(self.component, self.kept) if self.rules_change else self
 
     @property
     def bag(self) -> bool:
@@ -67,6 +87,27 @@ class MaintainedComponent:
         for rule in self.component.rules:
             for atom, _ in rule_reads(rule):
                 yield atom
+
+    def lost(
+        self, rules: Sequence[FlatRule], effect: Effect, ranks: Ranks = Ranks.IGNORED, *, removed: bool = True
+    ) -> list[SweepVariant]:
+        """Instances that the update takes away from these rules, and all that removed rules had."""
+        return [
+            *(v for rule in rules if rule in self.old_rules for v in lost_instances(rule, self.heads, effect, ranks)),
+            *(full_instances(rule, self.heads, effect, ranks, before=True) for rule in self.removed if removed),
+        ]
+
+    def gained(self, rules: Sequence[FlatRule], effect: Effect, ranks: Ranks = Ranks.IGNORED) -> list[SweepVariant]:
+        """Instances that the update gives to these rules: to an added rule, all it has."""
+        return [
+            variant
+            for rule in rules
+            for variant in (
+                gained_instances(rule, self.heads, effect, ranks)
+                if rule in self.old_rules
+                else [full_instances(rule, self.heads, effect, ranks)]
+            )
+        ]
 
     def refuted_relations(self) -> set[str]:
         """Relations that are read by bodies which no delta rule covers (plans/flat_rules.Refuted)."""
@@ -89,6 +130,10 @@ class MaintainedComponent:
         if name not in self._made:
             self._made[name] = make(self)
         return self._made[name]  # type: ignore[return-value]
+
+    def sweeps(self) -> list[Sweep]:
+        """The sweeps that were made."""
+        return [made for made in self._made.values() if isinstance(made, Sweep)]
 
     def marking(self, name: str, make: Callable[[MaintainedComponent], Sweep]) -> Sweep:
         """A sweep that passes marks on if the update at work asks for that."""

@@ -10,7 +10,7 @@ from everlog.engines.interface import MaintainingEngine
 from everlog.limits import Watch
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport
-from everlog.plans.sweep_variants import full_instances, gained_instances, lost_instances
+from everlog.plans.sweep_variants import full_instances
 from everlog.plans.sweeps import Effect, Sweep
 
 _LESS = Effect(create=True, weigh=-1, queue=None)
@@ -32,13 +32,11 @@ def count_again(
 
 
 def _losses(component: MaintainedComponent) -> Sweep:
-    heads = component.heads
-    return Sweep("losses", heads, first=tuple(v for r in component.rules for v in lost_instances(r, heads, _LESS)))
+    return Sweep("losses", component.heads, first=tuple(component.lost(component.rules, _LESS)))
 
 
 def _gains(component: MaintainedComponent) -> Sweep:
-    heads = component.heads
-    return Sweep("gains", heads, first=tuple(v for r in component.rules for v in gained_instances(r, heads, _MORE)))
+    return Sweep("gains", component.heads, first=tuple(component.gained(component.rules, _MORE)))
 
 
 def _all(component: MaintainedComponent) -> Sweep:

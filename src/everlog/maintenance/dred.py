@@ -12,7 +12,7 @@ from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import insertion, rederivation
 from everlog.maintenance.reports import ComponentReport
 from everlog.plans.labels import Bit, Label, having
-from everlog.plans.sweep_variants import lost_instances, spreading_instances
+from everlog.plans.sweep_variants import spreading_instances
 from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 
 DOOM = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.DOOMED), relabel=Relabel(set=Bit.DOOMED))
@@ -31,11 +31,11 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
 
 
 def _overdeletion(component: MaintainedComponent) -> Sweep:
-    rules, heads = component.rules, component.heads
-    first = [variant for rule in rules for variant in lost_instances(rule, heads, DOOM)]
+    heads = component.heads
+    first = component.lost(component.rules, DOOM)
     loop = [
         variant
-        for rule in rules
+        for rule in component.old_rules
         for variant in spreading_instances(
             rule, heads, DOOM, before=Label.UNTOUCHED, after=Label.UNDONE, others=Label.KEPT, absent=Label.NEVER
         )

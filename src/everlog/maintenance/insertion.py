@@ -14,11 +14,11 @@ from everlog.plans.flat_rules import FlatRule
 from everlog.plans.labels import Bit, Label, having
 from everlog.plans.sweep_variants import (
     full_instances,
-    gained_instances,
     spreading_instances,
     supporting_instances,
 )
 from everlog.plans.sweeps import Begin, Effect, Ranks, Relabel, Sweep, SweepVariant
+from everlog.rules.syntax import Atom
 
 CONCLUDE = Effect(require=having(Bit.ABSENT, lacking=Bit.FRESH), relabel=Relabel(set=Bit.FRESH), create=True, rank=True)
 _ENTER = Relabel(set=Bit.FRONTIER, clear=Bit.ABSENT | Bit.FRESH)
@@ -58,6 +58,11 @@ def _from_scratch(component: MaintainedComponent) -> Sweep:
     )
 
 
+def explicit_only(heads: tuple[Atom, ...]) -> Sweep:
+    """Of facts that were taken away those that are explicit, after all."""
+    return Sweep("explicit", heads, (_EXPLICIT,), enter=_ENTER, done=_LEAVE)
+
+
 def rederivation(component: MaintainedComponent) -> Sweep:
     """Facts that were taken away and follow in one step from what remains: DRed's step DR4."""
     return component.marking("rederivation", _rederivation)
@@ -84,8 +89,7 @@ def _rederivation(component: MaintainedComponent) -> Sweep:
 
 
 def _gained(component: MaintainedComponent, rules: Sequence[FlatRule]) -> list[SweepVariant]:
-    heads = component.heads
-    return [variant for rule in rules for variant in gained_instances(rule, heads, CONCLUDE, Ranks.CARRIED)]
+    return component.gained(rules, CONCLUDE, Ranks.CARRIED)
 
 
 def _sweep(

@@ -9,13 +9,13 @@ rank, or is lost. Smaller ranks make support well founded, so nothing supports i
 
 from __future__ import annotations
 
-from everlog.engines.interface import MaintainingEngine
+from everlog.engines.interface import MaintainingEngine, Shape
 from everlog.limits import Watch
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import insertion, rederivation
 from everlog.maintenance.reports import ComponentReport
 from everlog.plans.labels import Bit, Label, having
-from everlog.plans.sweep_variants import lost_instances, spreading_instances, supporting_instances
+from everlog.plans.sweep_variants import spreading_instances, supporting_instances
 from everlog.plans.sweeps import Begin, Effect, Ranks, Relabel, Sweep
 
 # Facts that are explicit after the update stay in any case, and are no candidates.
@@ -30,6 +30,9 @@ _NO_LONGER_EXPLICIT = Begin(
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Suspend what has lost its support, derive it again or lose it, and take in gains."""
+    if not component.recursive:
+        for head in component.heads:
+            engine.declare(Shape(head.relation, len(head.args), ranked=True))
     suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch, most=report.most))
     if suspended.stopped:
         report.stopped = True
@@ -41,7 +44,7 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
 
 def _suspension(component: MaintainedComponent) -> Sweep:
     rules, heads = component.rules, component.heads
-    first = [v for rule in rules for v in lost_instances(rule, heads, _CANDIDATE, Ranks.CARRIED)]
+    first = component.lost(rules, _CANDIDATE, Ranks.CARRIED)
     check = [
         variant
         for rule in rules
@@ -59,7 +62,7 @@ def _suspension(component: MaintainedComponent) -> Sweep:
     ]
     loop = [
         variant
-        for rule in rules
+        for rule in component.old_rules
         for variant in spreading_instances(
             rule,
             heads,

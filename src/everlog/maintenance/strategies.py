@@ -46,11 +46,17 @@ def pick(
         return "rematerialise", reason
     if component.refuted_relations() & set(changed):
         return "rematerialise", "a condition inside NOT depends on the rule's own recursion"
+    if any(rule.refuted for rule in component.removed):
+        return "rematerialise", "a removed rule has a condition inside NOT that depends on its own recursion"
     if not component.recursive:
         if component.bag or wanted not in ("bf", "dred", "rematerialise"):
             if component.kept.weights:
                 return "counting", ""
-            return "rematerialise", "counts were not kept by the strategy used before"
+            if component.bag:
+                return "rematerialise", "counts were not kept by the strategy used before"
+            none = "there are no counts, since a strategy or a rule before had no use for them"
+            # Ranks hold in a component without recursion, but a rule that goes may have recursed by ranks that do not.
+            return "dred" if component.removed and not component.kept.ranks else "ranked", none
         return wanted, ""
     if wanted in (CHOOSE, "counting"):
         wanted = "ranked"

@@ -14,12 +14,13 @@ from everlog.engines.interface import Flow, MaintainingEngine, PhaseReport
 from everlog.limits import Watch
 from everlog.maintenance.choose import most_work
 from everlog.maintenance.component import MaintainedComponent
+from everlog.maintenance.insertion import explicit_only
+from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.reports import ComponentReport, Progress
+from everlog.maintenance.rule_changes import Group, Transition, transition
 from everlog.maintenance.strategies import CHOOSE, STRATEGIES, note_what_is_kept, pick
-from everlog.plans.flat_rules import EvaluatedRule
 from everlog.plans.sweeps import Marks
-from everlog.rules.components import Component
-from everlog.rules.dependencies import unify
+from everlog.rules.syntax import Atom
 
 MARKS = {"bf": Marks.EXPLICIT, "dred": Marks.ANY}
 """Strategies that can begin with facts which the update before has marked."""
@@ -29,23 +30,40 @@ class Maintenance:
     """The components of a program, ready to be kept true."""
 
     def __init__(
-        self, components: Sequence[Component[EvaluatedRule]], derived: Sequence[PhaseReport | ComponentReport] = ()
+        self,
+        program: EvaluatedProgram,
+        derived: Sequence[PhaseReport | ComponentReport] = (),
+        components: dict[Group, MaintainedComponent] | None = None,
     ) -> None:
         """`derived` are the reports of deriving all components, in order, if that was just done."""
-        self.components = [MaintainedComponent(component) for component in components]
+        self.program = program
+        if components is None:
+            parts = zip(program.graph.members, program.components, strict=True)
+            components = {group: MaintainedComponent(component) for group, component in parts}
+        self._by_group = components
+        self.components = list(components.values())
         for component, report in zip(self.components, derived, strict=False):
             component.kept.derivations = report.rule_applications
         self.heads = tuple(dict.fromkeys(head for component in self.components for head in component.heads))
         self.defined = {head.relation for head in self.heads}
-        self.shared = self._shared()
 
-    def _shared(self) -> str | None:
-        """Two components that may conclude the same fact, which happens only to keep negation in order."""
-        for number, one in enumerate(self.components):
-            for other in self.components[:number]:
-                if any(unify(a, b) for a in one.heads for b in other.heads):
-                    return f"{other.name} and {one.name} may conclude the same facts on two sides of a negation"
-        return None
+    @property
+    def possible(self) -> bool:
+        """Does each fact belong to one component? Not so where that would put a negation inside one."""
+        return self.program.graph.tied
+
+    def transition(self, change: ProgramChange) -> Transition | str:
+        """How to go over to a changed program, or why all must be derived again."""
+        return transition(self._by_group, change)
+
+    def after(self, change: ProgramChange, way: Transition, engine: MaintainingEngine) -> Maintenance:
+        """The components of the changed program, once an update has gone that way."""
+        settled = way.settled()
+        staying = {id(component) for component in settled.values()}
+        for component in (*self.components, *way.components.values()):
+            if id(component) not in staying:
+                engine.forget(component.sweeps())
+        return Maintenance(change.after, components=settled)
 
     def run(
         self,
@@ -56,20 +74,25 @@ class Maintenance:
         progress: Progress | None = None,
         *,
         marking: bool = False,
+        way: Transition | None = None,
     ) -> list[ComponentReport]:
-        """Carry edits of explicit facts through all components; the caller commits or aborts."""
+        """Carry edits of explicit facts and a change of rules through all components; the caller commits or aborts."""
         edited = list(dict.fromkeys(edited))
+        heads = self.heads if way is None else way.heads
+        components = self.components if way is None else list(way.components.values())
         changed: dict[str, Flow] = {}
         for relation in edited:
-            _note(changed, relation, engine.settle(relation, self.heads))
-        own_edits = self.defined.intersection(edited)
+            _note(changed, relation, engine.settle(relation, heads))
+        own_edits = {head.relation for head in heads}.intersection(edited) if way else self.defined.intersection(edited)
         reports = []
-        for done, component in enumerate(self.components, start=1):
-            if self._is_reached(engine, component, changed, own_edits):
+        if way is not None and way.cleared:
+            reports.append(_clear(engine, way.cleared, changed, watch))
+        for done, component in enumerate(components, start=1):
+            if component.rules_change or self._is_reached(engine, component, changed, own_edits):
                 component.marks = MARKS.get(strategy, Marks.NONE) if marking else Marks.NONE
                 reports.append(_maintain(engine, component, strategy, changed, watch))
                 if progress is not None:
-                    progress(done, len(self.components), reports[-1])
+                    progress(done, len(components), reports[-1])
         return reports
 
     @staticmethod
@@ -92,6 +115,23 @@ class Maintenance:
             component.kept = state  # type: ignore[assignment]
 
 
+def _clear(
+    engine: MaintainingEngine, heads: tuple[Atom, ...], changed: dict[str, Flow], watch: Watch
+) -> ComponentReport:
+    """Facts that no rule concludes any more: of them only the explicit ones stay."""
+    started = time.perf_counter()
+    report = ComponentReport("rules that are gone", "clear")
+    report.touched += engine.doom(heads)
+    stay = explicit_only(heads)
+    engine.sweep(stay, watch)
+    engine.forget([stay])
+    for relation, flow in engine.finish(heads, counted=False).items():
+        report.gained[relation], report.lost[relation] = flow
+        _note(changed, relation, flow)
+    report.seconds = time.perf_counter() - started
+    return report
+
+
 def _maintain(
     engine: MaintainingEngine,
     component: MaintainedComponent,
@@ -103,7 +143,7 @@ def _maintain(
     report = ComponentReport(component.name)
     if component.group is not None:
         report.strategy = "counting"
-        flows = {component.group.head.relation: engine.regroup(component.group)}
+        flows = {component.group.head.relation: engine.regroup(component.group, new=bool(component.added))}
     else:
         report.strategy, report.reason = pick(engine, component, wanted, changed)
         if wanted == CHOOSE and report.strategy == "ranked":

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from everlog.rules.dependencies import Dependency, HeadIndex, R, dependencies_between, strongly_connected
+from everlog.rules.dependencies import Dependency, R, dependencies_between, heads_of, strongly_connected
 from everlog.rules.syntax import Atom
 
 Reads = Callable[[R], Iterable[tuple[Atom, bool]]]
@@ -47,11 +47,11 @@ def maintenance_components(rules: Sequence[R], reads: Reads[R]) -> list[Componen
     """Components that own their facts, in topological order."""
     found = dependencies_between(rules, reads)
     edges = [(dependency.source, dependency.target) for dependency in found]
-    heads = HeadIndex(rules)
+    heads = heads_of(rules)
     ties: list[tuple[int, int]] = []
     for index, rule in enumerate(rules):
         for head in rule.heads:
-            ties.extend((index, other) for other in heads.feeding(head) if other != index)
+            ties.extend((index, other) for other in heads.unifying(head) if other != index)
     while True:
         groups = strongly_connected(len(rules), [*edges, *ties])
         broken = _with_negation_inside(groups, found)
@@ -71,18 +71,20 @@ def _with_negation_inside(groups: Sequence[Sequence[int]], found: Iterable[Depen
 
 def _components(rules: Sequence[R], found: Iterable[Dependency], groups: Sequence[Sequence[int]]) -> list[Component[R]]:
     group_of = {member: number for number, group in enumerate(groups) for member in group}
+    edges = [(group_of[d.source], group_of[d.target], d.negative) for d in found]
+    return numbered_components([tuple(rules[index] for index in group) for group in groups], edges)
+
+
+def numbered_components(groups: Sequence[tuple[R, ...]], edges: Iterable[tuple[int, int, bool]]) -> list[Component[R]]:
+    """Components of groups in topological order, given the edges between them and which of these are negative."""
     recursive: set[int] = set()
     incoming: list[list[tuple[int, bool]]] = [[] for _ in groups]
-    for dependency in found:
-        source, target = group_of[dependency.source], group_of[dependency.target]
+    for source, target, negative in edges:
         if source == target:
             recursive.add(source)
         else:
-            incoming[target].append((source, dependency.negative))
+            incoming[target].append((source, negative))
     strata: list[int] = []
     for number in range(len(groups)):
         strata.append(max((strata[source] + negative for source, negative in incoming[number]), default=0))
-    return [
-        Component(number, tuple(rules[index] for index in group), number in recursive, strata[number])
-        for number, group in enumerate(groups)
-    ]
+    return [Component(number, group, number in recursive, strata[number]) for number, group in enumerate(groups)]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Argument, Atom, Constant, Literal, Negation, Rule
 
@@ -35,6 +35,7 @@ class HasHeads(Protocol):
 
 
 R = TypeVar("R", bound=HasHeads)
+K = TypeVar("K")
 
 
 def body_atoms(rule: Rule) -> Iterator[tuple[Atom, bool]]:
@@ -57,35 +58,35 @@ def dependencies(rules: Sequence[Rule]) -> list[Dependency]:
 
 def dependencies_between(rules: Sequence[R], reads: Callable[[R], Iterable[tuple[Atom, bool]]]) -> list[Dependency]:
     """The same for any kind of rule, given how to list the atoms that one reads."""
-    heads = HeadIndex(rules)
+    heads = heads_of(rules)
     found: dict[tuple[int, int, bool], Dependency] = {}
     for target, rule in enumerate(rules):
         for atom, negative in reads(rule):
-            for source in heads.feeding(atom):
+            for source in heads.unifying(atom):
                 found.setdefault((source, target, negative), Dependency(source, target, negative, atom))
     return list(found.values())
 
 
-class HeadIndex:
-    """Which rules have a head that unifies with an atom? In buckets by relation and, for triples, by predicate."""
+class AtomIndex(Generic[K]):
+    """Which of many atoms unify with a given one? In buckets by relation and, for triples, by predicate."""
 
-    def __init__(self, rules: Sequence[HasHeads]) -> None:
-        self._buckets: dict[tuple[str, object], list[tuple[int, Atom]]] = defaultdict(list)
-        self._predicates: dict[str, set[object]] = defaultdict(set)
-        for index, rule in enumerate(rules):
-            for head in rule.heads:
-                predicate = _predicate(head)
-                self._buckets[head.relation, predicate].append((index, head))
-                self._predicates[head.relation].add(predicate)
+    def __init__(self, atoms: Iterable[tuple[K, Atom]]) -> None:
+        self._buckets: dict[str, dict[object, list[tuple[K, Atom]]]] = defaultdict(lambda: defaultdict(list))
+        for key, atom in atoms:
+            self._buckets[atom.relation][_predicate(atom)].append((key, atom))
 
-    def feeding(self, atom: Atom) -> Iterator[int]:
-        """Indices of rules with a head that unifies with the atom; a rule may come up more than once."""
-        predicate = _predicate(atom)
-        among = self._predicates[atom.relation] if predicate is None else {predicate, None}
-        for key in among:
-            for index, head in self._buckets.get((atom.relation, key), ()):
-                if unify(head, atom):
-                    yield index
+    def unifying(self, atom: Atom) -> Iterator[K]:
+        """The keys of atoms that unify with one; a key may come up more than once."""
+        buckets, predicate = self._buckets.get(atom.relation, {}), _predicate(atom)
+        for bucket in list(buckets) if predicate is None else (predicate, None):
+            for key, other in buckets.get(bucket, ()):
+                if unify(other, atom):
+                    yield key
+
+
+def heads_of(rules: Iterable[HasHeads]) -> AtomIndex[int]:
+    """The heads of rules, by the index of the rule."""
+    return AtomIndex((index, head) for index, rule in enumerate(rules) for head in rule.heads)
 
 
 def _predicate(atom: Atom) -> Constant | None:

@@ -29,6 +29,9 @@ class Report:
     marked_explicit: int = 0  # facts that the next update takes away, seen while this one worked
     marked_implicit: int = 0  # facts that may go with them
     seconds: float = 0.0
+    directly_affected: Sequence[str] = ()  # components that have gained or lost rules, in the order of evaluation
+    indirectly_affected: Sequence[str] = ()  # components downstream of those
+    rebuilt: str = ""  # why everything was derived again, where a change of rules came to that
 
     @property
     def rule_applications(self) -> int:
@@ -54,6 +57,9 @@ class Report:
             "marked_explicit": self.marked_explicit,
             "marked_implicit": self.marked_implicit,
             "seconds": round(self.seconds, 6),
+            "directly_affected": list(self.directly_affected),
+            "indirectly_affected": list(self.indirectly_affected),
+            "rebuilt": self.rebuilt,
             "components": [phase.as_data() for phase in self.phases],
         }
 
@@ -62,7 +68,12 @@ class Report:
             f"{self.strategy}: {self.inserted:,} facts inserted, {self.deleted:,} deleted; {self.rule_applications:,}"
             f" rule applications in {self.rounds:,} rounds, {1000 * self.seconds:.2f} ms"
         )
-        return "\n".join([sum_up, *(f"  {phase}" for phase in self.phases)])
+        affected = []
+        if self.directly_affected or self.indirectly_affected:
+            direct, indirect = "; ".join(self.directly_affected), "; ".join(self.indirectly_affected)
+            affected = [f"  directly affected: {direct or 'none'}", f"  indirectly affected: {indirect or 'none'}"]
+        again = [f"  all derived again: {self.rebuilt}"] if self.rebuilt else []
+        return "\n".join([sum_up, *affected, *again, *(f"  {phase}" for phase in self.phases)])
 
 
 class Change:

@@ -26,12 +26,10 @@ from everlog.engines.interface import Engine, FactColumns, MaintainingEngine, Sh
 from everlog.errors import NotFoundError, ProgramError, UsageError
 from everlog.limits import Limits
 from everlog.maintenance.materialise import evaluation_components, materialise
+from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import MARKS, Maintenance
-from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
-from everlog.plans.rewrites import Rewriting, rewrite_rules
-from everlog.rules.components import Component
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
 from everlog.store.bases import in_part, load_bases
@@ -42,6 +40,7 @@ from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rows import Rows
+from everlog.store.rule_steps import RuleStep, component_names, rule_arities, rule_step
 from everlog.store.updates import Update
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 
 OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
 
-Components = list[Component[EvaluatedRule]]
 Changed = tuple[dict[str, Rows], dict[str, Rows]]  # gained and lost, by relation
 
 
@@ -87,9 +85,7 @@ class KnowledgeBase:
         self._rule_arities: dict[str, int] = {}
         self._prefixes: dict[str, str] = {}
         self._rewrites = rewrites and rewrites_pay(engine)
-        self._rewriting = Rewriting()
-        self._components = evaluation_components(())
-        self._maintenance = Maintenance(())
+        self._maintenance = Maintenance(EvaluatedProgram())
         self.on_progress: Progress | None = None
         self._encoded_ahead: tuple[Update, dict[str, Batch]] | None = None  # the next update, with what it deletes
         self._keeps_witnesses = True  # while marking: derived facts remember what they came from
@@ -327,22 +323,19 @@ class KnowledgeBase:
         report: Report,
         acknowledge: Callable[[Mapping[str, int]], None],
     ) -> Changed:
-        overhaul = strategy == CHOOSE and self._is_overhaul(inserted, deleted)
-        if rules == self._rules and not overhaul and self._can_maintain(inserted):
-            return self._maintain(inserted, deleted, strategy, report, acknowledge)
-        rewriting, components = self._rewriting, self._components
-        if rules != self._rules:
-            rewriting = rewrite_rules(rules, enabled=self._rewrites)
-            components = evaluation_components(rewriting.rules)
-        shapes = {shape.name: shape for shape in _user_shapes(rules)}
-        for name, arity in self._arities.items():  # a relation that was known stays known, also when it is empty
-            shapes.setdefault(name, Shape(name, arity))
-        for batch in inserted.values():
-            if shapes.setdefault(batch.relation, Shape(batch.relation, batch.arity)).arity != batch.arity:
-                shapes[batch.relation] = Shape(batch.relation, batch.arity)
-        arities = {shape.name: shape.arity for shape in shapes.values()}
+        step = self._rule_step(rules, report)
+        arities = self._arities_after(rules, inserted)
         reshaped = any(arities[name] != arity for name, arity in self._arities.items())
         goes_on = not self._rules and not deleted and not reshaped
+        begins = step is not None and (goes_on or step.way is None)
+        overhaul = strategy == CHOOSE and self._is_overhaul(inserted, deleted)
+        if not (overhaul or reshaped or begins) and self._can_maintain():
+            changed = self._maintain(inserted, deleted, strategy, report, acknowledge, arities, step)
+            self._rules, self._arities = rules, arities
+            if step is not None:
+                self._rule_arities = rule_arities(rules)
+            return changed
+        program = self._maintenance.program if step is None else step.change.after
         if goes_on and self._maintains():
             with Interrupts() as interrupts:
                 interrupts.hold()
@@ -350,29 +343,43 @@ class KnowledgeBase:
         engine, savepoint = self._engine, self._engine.savepoint()
         try:
             if goes_on:
-                changed = self._extend(savepoint, rewriting, components, shapes, inserted, report)
+                changed = self._extend(savepoint, program, arities, inserted, report)
             else:
-                engine, changed = self._rebuild(rewriting, components, shapes, inserted, deleted, report)
+                engine, changed = self._rebuild(program, arities, inserted, deleted, report)
             acknowledge(arities)
         except BaseException:
             self._engine.rollback(savepoint)
             raise
         # Nothing can fail from here on: the new state replaces the old one whole.
-        self._maintenance = Maintenance(components, report.phases)
+        self._maintenance = Maintenance(program, report.phases)
         self._engine, self._rules, self._arities = engine, rules, arities
-        self._rewriting, self._components = rewriting, components
-        self._rule_arities = {shape.name: shape.arity for shape in _user_shapes(rules)}
+        self._rule_arities = rule_arities(rules)
         return changed
+
+    def _rule_step(self, rules: tuple[Rule, ...], report: Report) -> RuleStep | None:
+        """What a change of rules means for evaluation; None if rules stay as they are."""
+        if rules == self._rules:
+            return None
+        change = self._maintenance.program.changed(rules, rewrites=self._rewrites)
+        report.directly_affected = component_names(change.impact.direct)
+        report.indirectly_affected = component_names(change.impact.indirect)
+        return rule_step(self._maintenance, change, report)
+
+    def _arities_after(self, rules: tuple[Rule, ...], inserted: dict[str, Batch]) -> dict[str, int]:
+        """Every relation with its arity; one that was known stays known, also when it is empty."""
+        arities = self._arities
+        if rules != self._rules:
+            arities = arities | rule_arities(rules)
+        new = {batch.relation: batch.arity for batch in inserted.values()}
+        return arities if all(arities.get(name) == arity for name, arity in new.items()) else arities | new
 
     def _maintains(self) -> bool:
         """Is the engine one that can carry an update through?"""
         return hasattr(self._engine, "commit")
 
-    def _can_maintain(self, inserted: dict[str, Batch]) -> bool:
+    def _can_maintain(self) -> bool:
         """Is there something to go on from, and an engine that can?"""
-        if not self._maintains() or self._maintenance.shared:
-            return False
-        if any(self._arities.get(batch.relation) != batch.arity for batch in inserted.values()):
+        if not self._maintains() or not self._maintenance.possible:
             return False
         # Into an empty store facts are loaded and everything is derived, which is what that is best at; but where
         # updates are marked, derived facts are to remember what they came from.
@@ -396,12 +403,19 @@ class KnowledgeBase:
         strategy: str,
         report: Report,
         acknowledge: Callable[[Mapping[str, int]], None],
+        arities: Mapping[str, int],
+        step: RuleStep | None,
     ) -> Changed:
-        """Change what is explicit and carry that through the components."""
+        """Change what is explicit, and rules, and carry that through the components."""
         engine = cast(MaintainingEngine, self._engine)
         kept = self._maintenance.kept()
         report.strategy = strategy
+        new = [Shape(name, arity) for name, arity in arities.items() if name not in self._arities]
         try:
+            for shape in new:
+                engine.declare(shape)
+            if step is not None:
+                step.begin(engine)
             engine.doom_marked()
             watch, marking = self.limits.watch(), strategy in MARKS and self._look_ahead is not _nothing_ahead
             if marking:
@@ -418,17 +432,27 @@ class KnowledgeBase:
                 changed = self._edit(engine, batch, edited, explicit=True)
                 report.inserted += changed
                 report.already_there += batch.rows - changed
-            report.phases = self._maintenance.run(engine, edited, strategy, watch, self.on_progress, marking=marking)
+            way = None
+            if step is not None:
+                edited += step.edit_bases(engine, self._dictionary)
+                way = step.way
+            report.phases = self._maintenance.run(
+                engine, edited, strategy, watch, self.on_progress, marking=marking, way=way
+            )
             watch.look()
             report.marked_implicit += sum(component.marked for component in report.phases)
-            acknowledge(self._arities)
+            acknowledge(arities)
         except BaseException:
             engine.abort()
             self._maintenance.restore(kept)
+            for name in (*(shape.name for shape in new), *(step.new_auxiliaries if step is not None else ())):
+                engine.drop(name)
             raise
         changes = engine.commit()
+        if step is not None:
+            self._maintenance = step.finish(engine, self._maintenance)
         gained, lost = {}, {}
-        for name, arity in self._arities.items():
+        for name, arity in arities.items():
             if name in changes:
                 more, less = changes[name]
                 if more.rows:
@@ -441,7 +465,7 @@ class KnowledgeBase:
         """Make facts explicit or no longer, also in the bases of closures; says which relations that concerns."""
         facts = FactColumns(batch.columns(), batch.rows)
         edited.append(batch.relation)
-        for closure in self._rewriting.closures:
+        for closure in self._maintenance.program.rewriting.closures:
             if closure.part.relation == batch.relation:
                 engine.edit(closure.base, *in_part(closure, facts, self._dictionary), explicit=explicit)
                 edited.append(closure.base)
@@ -450,42 +474,34 @@ class KnowledgeBase:
     def _extend(
         self,
         savepoint: Any,
-        rewriting: Rewriting,
-        components: Components,
-        shapes: dict[str, Shape],
+        program: EvaluatedProgram,
+        arities: dict[str, int],
         inserted: dict[str, Batch],
         report: Report,
     ) -> Changed:
         """Nothing is derived yet and nothing goes: go on from the facts that are there."""
         engine = self._engine
-        for shape in shapes.values():
-            engine.declare(shape)
-        load(engine, inserted, report)
-        load_bases(engine, rewriting.closures)
-        report.phases = materialise(engine, components, self.limits.watch(), self.on_progress)
-        gained = {name: self._named(shape.arity, engine.since(savepoint, name)) for name, shape in shapes.items()}
+        self._derive(engine, program, arities, inserted, report)
+        gained = {name: self._named(arity, engine.since(savepoint, name)) for name, arity in arities.items()}
         return {name: rows for name, rows in gained.items() if len(rows)}, {}
 
     def _rebuild(
         self,
-        rewriting: Rewriting,
-        components: Components,
-        shapes: dict[str, Shape],
+        program: EvaluatedProgram,
+        arities: dict[str, int],
         inserted: dict[str, Batch],
         deleted: dict[str, Batch],
         report: Report,
     ) -> tuple[Engine, Changed]:
         """Clear and derive again, beside the old state, which stays until the new one is complete."""
         before, after = self._engine, make_engine(self._engine_name, self._dictionary)
-        for shape in shapes.values():
-            after.declare(shape)
+        for name, arity in arities.items():
+            after.declare(Shape(name, arity))
         load_remaining(before, after, self._arities, deleted, report)
-        load(after, inserted, report)
-        load_bases(after, rewriting.closures)
-        report.phases = materialise(after, components, self.limits.watch(), self.on_progress)
+        self._derive(after, program, arities, inserted, report)
         gained, lost = {}, {}
-        for name in dict.fromkeys((*self._arities, *shapes)):
-            arity, arity_before = shapes[name].arity, self._arities.get(name)
+        for name, arity in arities.items():
+            arity_before = self._arities.get(name)
             same = arity == arity_before
             gained[name] = self._named(arity, difference(after, before if same else None, name))
             if arity_before is not None:
@@ -495,6 +511,21 @@ class KnowledgeBase:
             {name: rows for name, rows in lost.items() if len(rows)},
         )
 
+    def _derive(
+        self,
+        engine: Engine,
+        program: EvaluatedProgram,
+        arities: dict[str, int],
+        inserted: dict[str, Batch],
+        report: Report,
+    ) -> None:
+        """Add facts and derive everything, where nothing is derived yet."""
+        for name, arity in arities.items():
+            engine.declare(Shape(name, arity))
+        load(engine, inserted, report)
+        load_bases(engine, program.rewriting.closures)
+        report.phases = materialise(engine, program.components, self.limits.watch(), self.on_progress)
+
     def _named(self, arity: int, facts: FactColumns) -> Rows:
         return Rows(self._dictionary, _column_names(arity), *facts)
 
@@ -502,8 +533,7 @@ class KnowledgeBase:
         """Relations whose arity an update must keep to: those in rules and those with facts."""
         in_rules = self._rule_arities
         if rules != self._rules:
-            in_rules = {shape.name: shape.arity for shape in _user_shapes(rules)}
-            return self._arities_of_facts() | in_rules
+            return self._arities_of_facts() | rule_arities(rules)
         # Facts of a relation that no rule mentions are explicit, so that counting all of them, which is quick, will do.
         with_facts = {
             name: arity for name, arity in self._arities.items() if name not in in_rules and self._engine.count(name)
@@ -527,12 +557,6 @@ def _checks(program: Program, arities: dict[str, int]) -> list[Any]:
     from everlog.rules.checks import check_program
 
     return check_program(program, arities)
-
-
-def _user_shapes(rules: Iterable[Rule]) -> list[Shape]:
-    from everlog.maintenance.materialise import shapes
-
-    return [shape for shape in shapes(evaluation_components(rules)) if not is_auxiliary(shape.name)]
 
 
 def _column_names(arity: int) -> list[str]:

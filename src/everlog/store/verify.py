@@ -101,8 +101,8 @@ def verify(kb: KnowledgeBase, engine: str) -> Verification:
     for name, arity in kb._arities.items():
         fresh.declare(Shape(name, arity))
     load_remaining(kept, fresh, kb._arities, {}, Report())
-    load_bases(fresh, kb._rewriting.closures)
-    materialise(fresh, kb._components, kb.limits.watch())
+    load_bases(fresh, kb._maintenance.program.rewriting.closures)
+    materialise(fresh, kb._maintenance.program.components, kb.limits.watch())
     differences = [
         Difference(
             name,
@@ -111,7 +111,7 @@ def verify(kb: KnowledgeBase, engine: str) -> Verification:
         )
         for name, arity in kb._arities.items()
     ]
-    for shape in shapes(kb._components):
+    for shape in shapes(kb._maintenance.program.components):
         if shape.bag:
             differences.append(_bag_difference(kb, shape, fresh))
     return Verification(

@@ -240,8 +240,20 @@ class ColumnarEngine:
     def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> dict[str, Flow]:
         return self._updates.finish(heads, counted)
 
-    def regroup(self, rule: GroupRule) -> Flow:
-        return self._updates.regroup(rule)
+    def lift(self, heads: tuple[Atom, ...], by: int) -> int:
+        return self._updates.lift(heads, by)
+
+    def regroup(self, rule: GroupRule, *, new: bool = False) -> Flow:
+        return self._updates.regroup(rule, new)
+
+    def forget(self, sweeps: Sequence[Sweep]) -> None:
+        self._updates.forget(sweeps)
+
+    def drop(self, relation: str) -> None:
+        dropped = self._relations[relation]
+        self._updates.drop(dropped)
+        del self._relations[relation], self.by_number[dropped.number]
+        self.tables.drop_relation(dropped)
 
     def keep_witnesses(self) -> None:
         self._updates.marks.keep_witnesses()

@@ -214,6 +214,19 @@ def uncount_rows(relations, relation, code, owners):
 
 
 @kernel
+def lift_rows(relations, relation, code, owners, by):
+    """Add to the rank of every fact of the component; returns the highest rank there is then, or -1."""
+    facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+    ranks = int32s(relations[relation, at.R_RANKS])
+    highest = np.int64(-1)
+    for row in range(relations[relation, at.R_SIZE]):
+        if is_own(facts, arity, row, code, owners):
+            ranks[row] += by
+            highest = max(highest, ranks[row])
+    return highest
+
+
+@kernel
 def commit_rows(relations, relation):
     """The state now becomes the state before the next update.
 

@@ -57,7 +57,10 @@ class GroupBook:
             self._groups[relation].pop(key, None)
         self._touched.clear()
 
-    def regroup(self, rule: GroupRule) -> Flow:
+    def drop(self, relation: str) -> None:
+        self._groups.pop(relation, None)
+
+    def regroup(self, rule: GroupRule, first: bool) -> Flow:
         """Bring the facts of an aggregate in line with the touched rows of its bag."""
         engine = self._engine
         source, target = engine.relation(rule.source.relation), engine.relation(rule.head.relation)
@@ -65,11 +68,12 @@ class GroupBook:
         rows = source.journal.rows[:touched]
         changes = source.weights[rows] - source.journal.weights[:touched]
         rows, changes = rows[changes != 0], changes[changes != 0]
-        if not len(rows):
+        of_all = first and not rule.group  # a group that is there without a row
+        if not len(rows) and not of_all:
             return Flow(0, 0)
         groups = self._groups.setdefault(rule.head.relation, {})
         facts = source.facts[rows].tolist()
-        keys = dict.fromkeys(tuple(fact[: rule.group]) for fact in facts)
+        keys = dict.fromkeys([tuple(fact[: rule.group]) for fact in facts] or [()])
         self._touched += [(rule.head.relation, key) for key in keys]  # first, since work may be interrupted
         new = set(keys).difference(groups)
         if new:

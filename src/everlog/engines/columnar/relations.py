@@ -250,20 +250,25 @@ class Tables:
         self.indexes: Descriptors = np.zeros((16, at.I_COLUMNS + 4), np.int64)
         self.relation_count = 0
         self.index_count = 0
+        self._free_relations: list[int] = []
         self._free_indexes: list[int] = []
 
     def new_relation(self, arity: int) -> int:
-        self.relations = _with_room(self.relations, self.relation_count, at.R_FIELDS)
         # Indexes may have as many key columns as the widest relation.
         self.indexes = _with_room(self.indexes, self.index_count, at.I_COLUMNS + arity)
-        self.relations[self.relation_count] = 0
-        self.relations[self.relation_count, at.R_FIRST_INDEX] = -1
-        self.relation_count += 1
-        return self.relation_count - 1
+        if self._free_relations:
+            number = self._free_relations.pop()
+        else:
+            self.relations = _with_room(self.relations, self.relation_count, at.R_FIELDS)
+            number, self.relation_count = self.relation_count, self.relation_count + 1
+        self.relations[number] = 0
+        self.relations[number, at.R_FIRST_INDEX] = -1
+        return number
 
     def drop_relation(self, relation: Relation) -> None:
-        """Forget a relation; what was declared last goes first, so numbers stay dense."""
-        self.relation_count = min(self.relation_count, relation.number)
+        """Forget a relation; its number is given to another one later."""
+        self.relations[relation.number] = 0
+        self._free_relations.append(relation.number)
         self._free_indexes += [index.number for index in relation.indexes.values()]
 
     def drop_index(self, number: int) -> None:

@@ -16,6 +16,7 @@ from everlog.engines.columnar.journal_kernels import (
     doom_rows,
     edit_batch,
     finish_component,
+    lift_rows,
     settle_unowned,
     touches_pattern,
     uncount_rows,
@@ -48,6 +49,7 @@ class Updates:
         self._sweeps: dict[int, tuple[Sweep, SweepRun]] = {}  # by identity: hashing a sweep costs more than running it
         self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
         self._patterns: dict[int, tuple[tuple[Atom, ...], list[int], Integers, Integers]] = {}  # by identity too
+        self._lifted: list[tuple[tuple[Atom, ...], int]] = []  # what ranks were raised before anything was touched
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
         self.marks = MarkBook(engine)
         self._groups = GroupBook(engine)
@@ -132,6 +134,20 @@ class Updates:
             done += int(kernel(engine.tables.relations, relation.number, code, place))
         return done
 
+    def lift(self, heads: tuple[Atom, ...], by: int) -> int:
+        assert not self._sizes, "ranks are lifted before the first edit"
+        self._lifted.append((heads, by))
+        return max(by - 1, self._add_to_ranks(heads, by))
+
+    def _add_to_ranks(self, heads: tuple[Atom, ...], by: int) -> int:
+        engine, highest = self._engine, -1
+        code, places = self._owners(heads)
+        for name, place in zip(dict.fromkeys(head.relation for head in heads), places.tolist(), strict=True):
+            relation = engine.relation(name)
+            relation.keep(engine.size(relation), engine.tables, weights=False, ranks=True)
+            highest = max(highest, int(lift_rows(engine.tables.relations, relation.number, code, place, by)))
+        return highest
+
     def finish(self, heads: tuple[Atom, ...], counted: bool) -> dict[str, Flow]:
         code, places = self._owners(heads)
         flows = {}
@@ -140,9 +156,20 @@ class Updates:
             flows[name] = Flow(*finish_component(self._engine.tables.relations, number, code, place, counted))
         return flows
 
-    def regroup(self, rule: GroupRule) -> Flow:
+    def regroup(self, rule: GroupRule, new: bool) -> Flow:
         self._began(self._engine.relation(rule.head.relation))
-        return self._groups.regroup(rule)
+        return self._groups.regroup(rule, new)
+
+    def forget(self, sweeps: Sequence[Sweep]) -> None:
+        for sweep in sweeps:
+            self._sweeps.pop(id(sweep), None)
+
+    def drop(self, relation: Relation) -> None:
+        """What was known of a relation is not to be taken for what is known of the next of that number or name."""
+        self.marks.forget()
+        self._groups.drop(relation.name)
+        self._owned.clear()
+        self._patterns.clear()
 
     def doom_marked(self) -> int:
         for relation in self.marks.relations():
@@ -165,6 +192,7 @@ class Updates:
             if relation.dead > _COMPACT_FROM and 4 * relation.dead > engine.size(relation):
                 engine.compact(relation)
         self._sizes.clear()
+        self._lifted.clear()
         return changes
 
     def abort(self) -> None:
@@ -177,6 +205,9 @@ class Updates:
             relation.dead += engine.size(relation) - size  # rows that the update made stay, without a fact
             engine.settle_rows(relation)
         self._sizes.clear()
+        for heads, by in self._lifted:
+            self._add_to_ranks(heads, -by)
+        self._lifted.clear()
 
 
 def _facts(relation: Relation, rows: Ids) -> FactColumns:

@@ -177,8 +177,17 @@ class ReferenceEngine:
     def finish(self, heads: tuple[Atom, ...], *, counted: bool) -> dict[str, Flow]:
         return self._updates.finish(heads, counted)
 
-    def regroup(self, rule: GroupRule) -> Flow:
+    def lift(self, heads: tuple[Atom, ...], by: int) -> int:
+        return self._updates.lift(heads, by)
+
+    def regroup(self, rule: GroupRule, *, new: bool = False) -> Flow:
         return self._updates.regroup(rule)
+
+    def forget(self, sweeps: Sequence[Sweep]) -> None:
+        """Nothing is kept of a sweep."""
+
+    def drop(self, relation: str) -> None:
+        del self._shapes[relation], self._facts[relation]
 
     def keep_witnesses(self) -> None:
         self._updates.marks.keep_witnesses()

@@ -35,6 +35,7 @@ class Updates:
         self._queue: dict[str, list[Fact]] = defaultdict(list)
         self.frontier: dict[str, list[Fact]] = defaultdict(list)
         self.marks = MarkBook(engine)
+        self._lifted: list[tuple[tuple[Atom, ...], int]] = []
 
     # --- what is explicit ---------------------------------------------------------------------------------------------
 
@@ -204,6 +205,17 @@ class Updates:
                 self._touch(relation, fact)
                 entry.weight = 0
 
+    def lift(self, heads: tuple[Atom, ...], by: int) -> int:
+        self._lifted.append((heads, by))
+        return max(by - 1, self._add_to_ranks(heads, by))
+
+    def _add_to_ranks(self, heads: tuple[Atom, ...], by: int) -> int:
+        highest = -1
+        for _, _, entry in self._own(heads):
+            entry.rank += by
+            highest = max(highest, entry.rank)
+        return highest
+
     def _own(self, heads: tuple[Atom, ...]) -> list[tuple[str, Fact, Entry]]:
         return [
             (relation, fact, entry)
@@ -259,6 +271,7 @@ class Updates:
             for fact in [fact for fact, entry in entries.items() if not entry.present]:
                 del entries[fact]
         self._journal.clear()
+        self._lifted.clear()
         return changes
 
     def abort(self) -> None:
@@ -268,6 +281,9 @@ class Updates:
             for fact in [fact for fact, entry in entries.items() if not entry.present]:
                 del entries[fact]
         self._journal.clear()
+        for heads, by in self._lifted:
+            self._add_to_ranks(heads, -by)
+        self._lifted.clear()
 
     # --- facts --------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,50 @@
+"""How does a program look to those who evaluate it, and what of that does a change of rules concern?
+
+Rules as written are rewritten (plans/rewrites.py), flattened (plans/flat_rules.py) and arranged in components that are
+kept while rules come and go (rules/hypergraph.py). What a change of the program means for evaluation is a difference of
+flat rules: adding a transitive rule, say, removes the rules that put facts where its closure now stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from everlog.plans.flat_rules import EvaluatedRule, flatten_rules, rule_reads
+from everlog.plans.rewrites import Rewriting, rewrite_rules
+from everlog.rules.components import Component
+from everlog.rules.hypergraph import Hypergraph, Impact
+from everlog.rules.syntax import Rule
+
+
+@dataclass(frozen=True)
+class EvaluatedProgram:
+    """Rules in the form in which they are evaluated."""
+
+    rewriting: Rewriting = field(default_factory=Rewriting)
+    graph: Hypergraph[EvaluatedRule] = field(default_factory=lambda: Hypergraph(rule_reads))
+
+    @property
+    def components(self) -> tuple[Component[EvaluatedRule], ...]:
+        return self.graph.components
+
+    def changed(self, rules: Iterable[Rule], *, rewrites: bool) -> ProgramChange:
+        """The program of these rules, and how it differs from this one."""
+        rewriting = rewrite_rules(rules, enabled=rewrites)
+        wanted = dict.fromkeys(flatten_rules(rewriting.rules))
+        known = {rule: number for number, rule in self.graph.rules.items()}
+        removed = tuple(rule for rule in known if rule not in wanted)
+        added = tuple(rule for rule in wanted if rule not in known)
+        graph, impact = self.graph.changed({known[rule] for rule in removed}, added)
+        return ProgramChange(self, EvaluatedProgram(rewriting, graph), removed, added, impact)
+
+
+@dataclass(frozen=True)
+class ProgramChange:
+    """Two programs, and what is between them."""
+
+    before: EvaluatedProgram
+    after: EvaluatedProgram
+    removed: tuple[EvaluatedRule, ...]
+    added: tuple[EvaluatedRule, ...]
+    impact: Impact[EvaluatedRule]

@@ -161,6 +161,9 @@ class MaintainingEngine(Engine, Protocol):
     - `commit` returns exactly the facts that are there now and were not before, and those that were and are not.
     """
 
+    def count_before(self, relation: str) -> int:
+        """How many facts a relation had when the update began."""
+
     def edit(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool) -> int:
         """Make facts explicit, or no longer explicit; returns for how many that was a change."""
 

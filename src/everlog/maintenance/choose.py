@@ -29,15 +29,16 @@ def better_again(engine: MaintainingEngine, component: MaintainedComponent, chan
         flow = changed.get(relation)
         if flow is None:
             continue
-        before = engine.count(relation) - flow.gained + flow.lost
+        before = engine.count_before(relation)
         touched, most = (flow.lost, _LOSSES) if component.recursive else (flow.lost + flow.gained, _COUNTED_CHANGES)
-        if touched > _FEW and touched > most * max(before, 1):
-            return f"{touched / max(before, 1):.0%} of {relation} changed"
+        if touched > _FEW and touched > most * before:
+            return f"{touched / before:.0%} of {relation} changed" if before else f"all of {relation} is new"
     return ""
 
 
 def most_work(engine: MaintainingEngine, component: MaintainedComponent) -> Most:
     """After how much work on suspended facts is deriving again less?"""
-    facts = sum(engine.count(relation) for relation in component.defined_relations)
+    facts = sum(engine.count_before(relation) for relation in component.defined_relations)
     instances = max(component.kept.derivations, facts)
-    return Most(max(_FEW, int(_SUSPENDED * facts)), max(10 * _FEW, int(_INSTANCES * instances)))
+    lost = sum(engine.count_before(relation) for relation in component.relations_without_rules())  # in any case
+    return Most(max(_FEW, int(_SUSPENDED * facts)) + lost, max(10 * _FEW, int(_INSTANCES * instances)) + lost)

@@ -51,7 +51,9 @@ class MaintainedComponent:
         rules = self.component.rules
         self.rules = [rule for rule in rules if isinstance(rule, FlatRule)]
         self.group = next((rule for rule in rules if isinstance(rule, GroupRule)), None)
-        self.heads: tuple[Atom, ...] = tuple(dict.fromkeys(head for rule in rules for head in rule.heads))
+        self.heads: tuple[Atom, ...] = tuple(
+            dict.fromkeys(head for rule in (*rules, *self.removed) for head in rule.heads)
+        )
         self.recursive_rules = [rule for rule in self.rules if is_recursive(rule, self.heads)]
         self.read_relations = tuple(dict.fromkeys(atom.relation for atom in self.reads()))
         self.read_atoms = tuple(dict.fromkeys(self.reads()))
@@ -69,10 +71,6 @@ class MaintainedComponent:
     @property
     def rules_change(self) -> bool:
         return bool(self.added or self.removed)
-
-    def settled(self) -> MaintainedComponent:
-        """The same after the update."""
-        return MaintainedComponent(self.component, self.kept) if self.rules_change else self
 
     @property
     def bag(self) -> bool:
@@ -108,6 +106,10 @@ class MaintainedComponent:
                 else [full_instances(rule, self.heads, effect, ranks)]
             )
         ]
+
+    def relations_without_rules(self) -> set[str]:
+        """Relations whose last rules are among those that go."""
+        return {*self.defined_relations}.difference(head.relation for rule in self.rules for head in rule.heads)
 
     def refuted_relations(self) -> set[str]:
         """Relations that are read by bodies which no delta rule covers (plans/flat_rules.Refuted)."""

@@ -48,3 +48,12 @@ class ProgramChange:
     removed: tuple[EvaluatedRule, ...]
     added: tuple[EvaluatedRule, ...]
     impact: Impact[EvaluatedRule]
+
+    def between(self) -> Hypergraph[EvaluatedRule] | None:
+        """The graph of the rules of both programs, in whose components facts have one owner before and after.
+
+        None where these rules together would put a negation on a cycle.
+        """
+        if not self.added:
+            return self.before.graph if self.before.graph.tied else None
+        return self.before.graph.extended(self.added)

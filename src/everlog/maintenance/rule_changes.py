@@ -2,9 +2,12 @@
 
 A rule that is added brings its instances over what is there now, as gains. A rule that is removed takes away the
 instances it had before the update, as losses. Both are changes like any other for the strategy of the component that
-owns their heads, so nothing else is redone. Three things need thought:
+owns their heads, so nothing else is redone.
 
-*Facts without an owner.* What only removed rules concluded is cleared: it is there if and only if it is explicit.
+The update works on the components of both programs together: what adding rules merges is merged already, and what
+removing rules splits is not split yet. So every fact has one owner all the way. Three things need thought:
+
+*Facts without rules.* A component all of whose rules go is cleared: of its facts only the explicit ones stay.
 
 *Weights.* Where a component without recursion was one before, its counts are exact and stay so. A component that has
 just stopped being recursive has no counts, and is kept true by ranks, which hold in any component without recursion.
@@ -16,8 +19,7 @@ that is split keeps its ranks: what is now read from others counts as lower than
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from everlog.engines.interface import MaintainingEngine
@@ -25,7 +27,7 @@ from everlog.maintenance.component import Kept, MaintainedComponent
 from everlog.maintenance.program import ProgramChange
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule
 from everlog.plans.sweep_variants import covers
-from everlog.rules.dependencies import AtomIndex
+from everlog.rules.components import Component
 from everlog.rules.syntax import Atom
 
 _HIGHEST_RANK = 1 << 30  # half of what engines can store
@@ -52,10 +54,12 @@ class Lifts:
 
 @dataclass(frozen=True)
 class Transition:
-    """The components of the new program, on the way there."""
+    """The components of two programs together, on the way from one to the other."""
 
+    change: ProgramChange
     components: dict[Group, MaintainedComponent]
     cleared: tuple[Atom, ...]  # heads that no rule has any more
+    gone: str  # the rules that had them
     lifts: Lifts
 
     @property
@@ -64,46 +68,51 @@ class Transition:
         return tuple(dict.fromkeys((*own, *self.cleared)))
 
     def settled(self) -> dict[Group, MaintainedComponent]:
-        """The components as they are from then on."""
-        return {group: component.settled() for group, component in self.components.items()}
+        """The components of the new program, with what is known of them after the update."""
+        graph = self.change.after.graph
+        group_of = {number: group for group in self.components for number in group}
+        settled = {}
+        for group, component in zip(graph.members, graph.components, strict=True):
+            past = self.components[group_of[group[0]]]
+            if past.component.rules == component.rules and not past.rules_change:
+                settled[group] = past
+            else:
+                kept = replace(
+                    past.kept, weights=past.kept.weights and not (past.recursive and not component.recursive)
+                )
+                settled[group] = MaintainedComponent(component, kept)
+        return settled
 
 
-def transition(known: dict[Group, MaintainedComponent], change: ProgramChange) -> Transition | str:
+def transition(known: Mapping[Group, MaintainedComponent], change: ProgramChange) -> Transition | str:
     """How components go over to a changed program; or why they cannot, and all must be derived again."""
     if reason := _cannot(change):
         return reason
-    graph = change.after.graph
-    owners = AtomIndex(
-        ((place, head), head)
-        for place, component in enumerate(graph.components)
-        for rule in component.rules
-        for head in rule.heads
-    )
-    cleared: dict[Atom, None] = {}
-    removed: dict[int, list[FlatRule]] = defaultdict(list)
-    for rule in change.removed:
-        for head in rule.heads:
-            found = set(owners.unifying(head))
-            if not found:
-                cleared[head] = None
-            elif len({place for place, _ in found}) > 1 or not any(covers(owner, head) for _, owner in found):
-                return f"facts of {rule.name} have more than one component to go to"
-            elif isinstance(rule, FlatRule):
-                removed[next(iter(found))[0]].append(replace(rule, heads=(head,)))
-    before = _Before(tuple(known.values()))
-    added = set(change.added)
+    between = change.between()
+    if between is None:
+        return "old and new rules together would have a negation on a cycle"
+    added, removed = set(change.added), set(change.removed)
     components: dict[Group, MaintainedComponent] = {}
+    cleared: dict[Atom, str] = {}
     lifts = Lifts()
-    for place, (group, component) in enumerate(zip(graph.members, graph.components, strict=True)):
-        if group in known and place not in removed:
+    places = {number: place for place, group in enumerate(known) for number in group}
+    for group, component in zip(between.members, between.components, strict=True):
+        staying = tuple(rule for rule in component.rules if rule not in removed)
+        if group in known and len(staying) == len(component.rules):
             components[group] = known[group]
-            continue
-        new = MaintainedComponent(
-            component, added=tuple(rule for rule in component.rules if rule in added), removed=tuple(removed[place])
-        )
-        before.hand_over(new, lifts)
-        components[group] = new
-    return Transition(components, tuple(cleared), lifts)
+        elif staying:
+            going = (rule for rule in component.rules if rule in removed)
+            now: Component[EvaluatedRule] = replace(component, rules=staying)
+            new = MaintainedComponent(
+                now,
+                added=tuple(rule for rule in staying if rule in added),
+                removed=tuple(rule for rule in going if isinstance(rule, FlatRule)),
+            )
+            _hand_over({places[number] for number in group if number in places}, list(known.values()), new, lifts)
+            components[group] = new
+        else:
+            cleared.update((head, rule.name) for rule in component.rules for head in rule.heads)
+    return Transition(change, components, tuple(cleared), ", ".join(dict.fromkeys(cleared.values())), lifts)
 
 
 def _cannot(change: ProgramChange) -> str:
@@ -125,25 +134,16 @@ def _shape(rule: EvaluatedRule, head: Atom) -> tuple[int, bool]:
     return len(head.args), isinstance(rule, FlatRule) and rule.bag
 
 
-class _Before:
-    """The components as they were."""
-
-    def __init__(self, components: Sequence[MaintainedComponent]) -> None:
-        self._components = components
-        self._index = AtomIndex((place, head) for place, c in enumerate(components) for head in c.heads)
-
-    def hand_over(self, new: MaintainedComponent, lifts: Lifts) -> None:
-        """Tell a component what is known of its facts, and note whose ranks must come into order for it."""
-        places = sorted({place for head in new.heads for place in self._index.unifying(head)})
-        old = tuple(self._components[place] for place in places)
-        counted = all(component.kept.weights and not component.recursive for component in old)
-        new.kept = Kept(
-            ranks=all(component.kept.ranks or not component.recursive for component in old),
-            weights=counted,
-            derivations=sum(component.kept.derivations for component in old),
-        )
-        known = [head for component in old for head in component.heads]
-        joining = any(not any(covers(one, head) for one in known) for head in new.heads)
-        if new.recursive and (joining or len(old) > 1):
-            lifts.merged.update(zip(places, old, strict=True))
-            lifts.into.append(new)
+def _hand_over(places: set[int], known: list[MaintainedComponent], new: MaintainedComponent, lifts: Lifts) -> None:
+    """Tell a component what is known of its facts, and note whose ranks must come into order for it."""
+    old = {place: known[place] for place in sorted(places)}
+    new.kept = Kept(
+        ranks=all(component.kept.ranks or not component.recursive for component in old.values()),
+        weights=all(component.kept.weights and not component.recursive for component in old.values()),
+        derivations=sum(component.kept.derivations for component in old.values()),
+    )
+    heads = [head for component in old.values() for head in component.heads]
+    joining = any(not any(covers(one, head) for one in heads) for head in new.heads)
+    if new.recursive and (joining or len(old) > 1):
+        lifts.merged.update(old)
+        lifts.into.append(new)

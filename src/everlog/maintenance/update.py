@@ -20,7 +20,6 @@ from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.rule_changes import Group, Transition, transition
 from everlog.maintenance.strategies import CHOOSE, STRATEGIES, note_what_is_kept, pick
 from everlog.plans.sweeps import Marks
-from everlog.rules.syntax import Atom
 
 MARKS = {"bf": Marks.EXPLICIT, "dred": Marks.ANY}
 """Strategies that can begin with facts which the update before has marked."""
@@ -56,14 +55,14 @@ class Maintenance:
         """How to go over to a changed program, or why all must be derived again."""
         return transition(self._by_group, change)
 
-    def after(self, change: ProgramChange, way: Transition, engine: MaintainingEngine) -> Maintenance:
+    def after(self, way: Transition, engine: MaintainingEngine) -> Maintenance:
         """The components of the changed program, once an update has gone that way."""
         settled = way.settled()
         staying = {id(component) for component in settled.values()}
         for component in (*self.components, *way.components.values()):
             if id(component) not in staying:
                 engine.forget(component.sweeps())
-        return Maintenance(change.after, components=settled)
+        return Maintenance(way.change.after, components=settled)
 
     def run(
         self,
@@ -86,7 +85,7 @@ class Maintenance:
         own_edits = {head.relation for head in heads}.intersection(edited) if way else self.defined.intersection(edited)
         reports = []
         if way is not None and way.cleared:
-            reports.append(_clear(engine, way.cleared, changed, watch))
+            reports.append(_clear(engine, way, changed, watch))
         for done, component in enumerate(components, start=1):
             if component.rules_change or self._is_reached(engine, component, changed, own_edits):
                 component.marks = MARKS.get(strategy, Marks.NONE) if marking else Marks.NONE
@@ -115,12 +114,10 @@ class Maintenance:
             component.kept = state  # type: ignore[assignment]
 
 
-def _clear(
-    engine: MaintainingEngine, heads: tuple[Atom, ...], changed: dict[str, Flow], watch: Watch
-) -> ComponentReport:
+def _clear(engine: MaintainingEngine, way: Transition, changed: dict[str, Flow], watch: Watch) -> ComponentReport:
     """Facts that no rule concludes any more: of them only the explicit ones stay."""
     started = time.perf_counter()
-    report = ComponentReport("rules that are gone", "clear")
+    report, heads = ComponentReport(way.gone, "clear", "no rule concludes its facts any more"), way.cleared
     report.touched += engine.doom(heads)
     stay = explicit_only(heads)
     engine.sweep(stay, watch)

@@ -52,33 +52,47 @@ class Hypergraph(Generic[R]):
     def of(cls, rules: Iterable[R], reads: Reads[R]) -> Hypergraph[R]:
         return cls(reads).changed((), rules)[0]
 
-    def numbers_of(self, rules: Collection[R]) -> list[int]:
-        """The numbers of rules that are equal to these."""
-        wanted = set(rules)
-        return [number for number, rule in self.rules.items() if rule in wanted]
-
     def changed(self, remove: Collection[int], add: Iterable[R]) -> tuple[Hypergraph[R], Impact[R]]:
         """The graph without some rules and with some others, and what that concerns."""
-        first = max(self.rules, default=-1) + 1
-        added = dict(enumerate(add, start=first))
+        added = self._numbers_for(add)
         rules = {number: rule for number, rule in self.rules.items() if number not in remove} | added
         feeds, ties = self._edges(rules, remove, added)
+        graph = self._regrouped(rules, feeds, ties, remove, added) or self._from_the_start(rules, feeds, ties)
+        known = set(self.members)
+        lost_some = {number for group in self.members if not set(group).isdisjoint(remove) for number in group}
+        direct = {
+            place
+            for place, group in enumerate(graph.members)
+            if group not in known or any(number in added or number in lost_some for number in group)
+        }
+        return graph, graph._impact(direct)
+
+    def extended(self, add: Iterable[R]) -> Hypergraph[R] | None:
+        """The graph with more rules, which need not make sense together; None if negation would be on a cycle."""
+        added = self._numbers_for(add)
+        rules = {**self.rules, **added}
+        return self._regrouped(rules, *self._edges(rules, (), added), (), added)
+
+    def _numbers_for(self, add: Iterable[R]) -> dict[int, R]:
+        return dict(enumerate(add, start=max(self.rules, default=-1) + 1))
+
+    def _regrouped(
+        self,
+        rules: Mapping[int, R],
+        feeds: Edges,
+        ties: Mapping[int, frozenset[int]],
+        remove: Collection[int],
+        added: Collection[int],
+    ) -> Hypergraph[R] | None:
+        """Algorithms 2 and 3; None if the components would not do."""
         if not self.tied:
-            return self._from_the_start(rules, feeds, ties, added)
-        nodes, dirty = self._split(remove, feeds, ties)
-        nodes += [(number,) for number in added]
+            return None
+        nodes = [*self._split(remove, feeds, ties), *((number,) for number in added)]
         groups = _merge(nodes, feeds, ties)
         node_of = {number: place for place, group in enumerate(groups) for number in group}
         if any(negative and node_of[s] == node_of[t] for s in feeds for t, negative in feeds[s].items()):
-            return self._from_the_start(rules, feeds, ties, added)
-        graph = self._numbered(rules, groups, feeds, ties)
-        known = set(self.members)
-        direct = {
-            place
-            for place, group in enumerate(groups)
-            if group not in known or any(number in added or number in dirty for number in group)
-        }
-        return graph, graph._impact(direct)
+            return None
+        return self._numbered(rules, groups, feeds, ties)
 
     def _edges(
         self, rules: Mapping[int, R], remove: Collection[int], added: Mapping[int, R]
@@ -111,16 +125,14 @@ class Hypergraph(Generic[R]):
 
     def _split(
         self, remove: Collection[int], feeds: Edges, ties: Mapping[int, frozenset[int]]
-    ) -> tuple[list[tuple[int, ...]], set[int]]:
-        """The nodes without removed rules, those that were dirty split; and the rules of dirty ones."""
+    ) -> list[tuple[int, ...]]:
+        """The nodes without removed rules; those that were dirty are split."""
         nodes: list[tuple[int, ...]] = []
-        dirty: set[int] = set()
         for group in self.members:
             left = [number for number in group if number not in remove]
             if len(left) == len(group):
                 nodes.append(group)
                 continue
-            dirty.update(left)
             place = {number: index for index, number in enumerate(left)}
             edges = [
                 (place[source], place[target])
@@ -129,7 +141,7 @@ class Hypergraph(Generic[R]):
                 if target in place
             ]
             nodes += [tuple(left[index] for index in part) for part in strongly_connected(len(left), edges)]
-        return nodes, dirty
+        return nodes
 
     def _numbered(
         self,
@@ -165,23 +177,15 @@ class Hypergraph(Generic[R]):
         )
 
     def _from_the_start(
-        self,
-        rules: Mapping[int, R],
-        feeds: Edges,
-        ties: Mapping[int, frozenset[int]],
-        added: Collection[int],
-    ) -> tuple[Hypergraph[R], Impact[R]]:
+        self, rules: Mapping[int, R], feeds: Edges, ties: Mapping[int, frozenset[int]]
+    ) -> Hypergraph[R]:
         """Where heads that unify cannot all stay together, which of them can is found by looking at all rules."""
-        numbers = list(rules)
-        components = maintenance_components([rules[number] for number in numbers], self.reads)
-        places = {id(rules[number]): number for number in numbers}
-        members = tuple(tuple(places[id(rule)] for rule in component.rules) for component in components)
+        components = maintenance_components(list(rules.values()), self.reads)
+        numbers = {id(rule): number for number, rule in rules.items()}
+        members = tuple(tuple(numbers[id(rule)] for rule in component.rules) for component in components)
         group_of = {number: place for place, group in enumerate(members) for number in group}
         tied = all(group_of[a] == group_of[b] for a, others in ties.items() for b in others)
-        graph = Hypergraph(self.reads, rules, tuple(components), members, tied, feeds, ties)
-        known = set(self.members)
-        direct = {place for place, group in enumerate(members) if group not in known or set(group) & set(added)}
-        return graph, graph._impact(direct)
+        return Hypergraph(self.reads, rules, tuple(components), members, tied, feeds, ties)
 
 
 def _merge(nodes: Sequence[tuple[int, ...]], feeds: Edges, ties: Mapping[int, frozenset[int]]) -> list[tuple[int, ...]]:

@@ -58,7 +58,7 @@ class RuleStep:
     def finish(self, engine: MaintainingEngine, before: Maintenance) -> Maintenance:
         """After the update counts: let go of what only the old rules needed."""
         assert self.way is not None
-        after = before.after(self.change, self.way, engine)
+        after = before.after(self.way, engine)
         for relation in self.old_auxiliaries:
             engine.drop(relation)
         return after

@@ -219,6 +219,9 @@ class ColumnarEngine:
 
     # --- updates ----------------------------------------------------------------------------------------------------
 
+    def count_before(self, relation: str) -> int:
+        return self._updates.count_before(self._relations[relation])
+
     def edit(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool) -> int:
         return self._updates.edit(self._relations[relation], columns, rows, explicit)
 

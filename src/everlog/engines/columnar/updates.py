@@ -76,6 +76,9 @@ class Updates:
             changed += int(made)
         return changed
 
+    def count_before(self, relation: Relation) -> int:
+        return self._sizes.get(relation.name, self._engine.size(relation)) - relation.dead
+
     def _began(self, relation: Relation) -> None:
         self._sizes.setdefault(relation.name, self._engine.size(relation))
 

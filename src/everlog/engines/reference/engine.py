@@ -156,6 +156,9 @@ class ReferenceEngine:
 
     # --- updates ------------------------------------------------------------------------------------------------------
 
+    def count_before(self, relation: str) -> int:
+        return sum(not entry.mask & Bit.WAS_ABSENT for entry in self._facts[relation].values())
+
     def edit(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool) -> int:
         return self._updates.edit(relation, tuples(columns, rows), explicit)
 

@@ -397,12 +397,16 @@ def rule_stories(draw: Draw) -> Story:
     found = []
     for update in draw(updates(world, facts)):
         flips = [rule for rule in program.rules if draw(st.integers(0, 3)) == 3]
-        add = Program(rules=tuple(rule for rule in flips if not active[rule.name]))
-        remove = tuple(rule.name for rule in flips if active[rule.name] and rule.name)
-        active.update({rule.name: not active[rule.name] for rule in flips})
-        text = print_program(add) if add.rules else ""
-        found.append(Update(update.insert, update.delete, text, remove))
+        found.append(_flipping(update, flips, active))
     return Story(program, facts, tuple(found))
+
+
+def _flipping(update: Update, flips: Sequence[Rule], active: dict[str | None, bool]) -> Update:
+    """The update with some rules more or less; `active` says which are there, and is brought up to date."""
+    add = Program(rules=tuple(rule for rule in flips if not active[rule.name]))
+    remove = tuple(rule.name for rule in flips if active[rule.name] and rule.name)
+    active.update({rule.name: not active[rule.name] for rule in flips})
+    return Update(update.insert, update.delete, print_program(add) if add.rules else "", remove)
 
 
 # Longer streams, and recursion over graphs
@@ -506,3 +510,16 @@ def graph_stories(draw: Draw) -> Story:
     facts = {relation: [row for row in found if draw(st.integers(0, 3))] for relation, found in pool.items()}
     facts = {relation: found for relation, found in facts.items() if found}
     return Story(Program(rules=rules), facts, draw(streams(pool)))
+
+
+@st.composite
+def graph_rule_stories(draw: Draw) -> Story:
+    """Recursions over a graph that merge, split, come and go, together with facts or alone."""
+    story = draw(graph_stories())
+    active = {rule.name: any(rule.name == other.name for other in story.program.rules) for rule in GRAPH_RULES.rules}
+    found = []
+    for update in story.updates:
+        names = draw(st.sets(st.sampled_from(list(active)), max_size=draw(st.sampled_from([1, 1, 2, 4, 8]))))
+        flips = [rule for rule in GRAPH_RULES.rules if rule.name in names]
+        found.append(_flipping(update if draw(st.booleans()) else Update(), flips, active))
+    return Story(story.program, story.facts, tuple(found))

@@ -105,6 +105,9 @@ def unify(one: Atom, other: Atom) -> bool:
     """
     if one.relation != other.relation or len(one.args) != len(other.args):
         return False
+    for left, right in zip(one.args, other.args, strict=True):  # the usual reason, and quickly seen
+        if isinstance(left, Constant) and isinstance(right, Constant) and left.key != right.key:
+            return False
     parent: dict[object, object] = {}
 
     def find(node: object) -> object:

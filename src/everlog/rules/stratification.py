@@ -18,9 +18,9 @@ from everlog.rules.syntax import TRIPLE, Aggregate, Atom, Constant, Literal, Neg
 
 def check_cycles(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
     """Negation and aggregation may not go round a cycle; one report for each component that has such a cycle."""
-    edges = dependencies(program.rules)
-    if not any(edge.negative for edge in edges):
+    if not any(isinstance(literal, Negation | Aggregate) for rule in program.rules for literal in rule.body):
         return
+    edges = dependencies(program.rules)
     component_of = [0] * len(program.rules)
     components = strongly_connected(len(program.rules), [(edge.source, edge.target) for edge in edges])
     for number, members in enumerate(components):

@@ -39,12 +39,16 @@ class Constant:
 
     term: Term
     span: Span | None = _span()
+    key: str = field(init=False, repr=False)  # made once: constants are compared and hashed more than anything else
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", key_of(self.term))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Constant) and key_of(self.term) == key_of(other.term)
+        return isinstance(other, Constant) and self.key == other.key
 
     def __hash__(self) -> int:
-        return hash(key_of(self.term))
+        return hash(self.key)
 
 
 Argument = Variable | Constant

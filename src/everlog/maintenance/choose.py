@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from everlog.engines.interface import Flow, MaintainingEngine
 from everlog.maintenance.component import MaintainedComponent
+from everlog.plans.join_order import expected_work
 from everlog.plans.sweeps import Most
 
 _LOSSES = 0.25  # the share of a relation whose loss is taken to concern most of what follows from it
@@ -25,6 +26,8 @@ def better_again(engine: MaintainingEngine, component: MaintainedComponent, chan
     """Why the component should be derived again; empty if it should be maintained."""
     if component.removed and not component.old_rules:
         return "none of its rules was there before"
+    if component.removed and not component.bag and _more_goes_than_stays(engine, component):
+        return "the rules that go have more instances than those that stay"
     for relation in component.read_relations:
         flow = changed.get(relation)
         if flow is None:
@@ -34,6 +37,17 @@ def better_again(engine: MaintainingEngine, component: MaintainedComponent, chan
         if touched > _FEW and touched > most * before:
             return f"{touched / before:.0%} of {relation} changed" if before else f"all of {relation} is new"
     return ""
+
+
+def _more_goes_than_stays(engine: MaintainingEngine, component: MaintainedComponent) -> bool:
+    """Is looking at what removed rules derived more work than deriving everything from the others?"""
+    if sum(engine.count_before(relation) for relation in component.defined_relations) < _FEW:
+        return False
+    statistics = engine.statistics()
+    goes, stays = (
+        sum(expected_work(rule, statistics) for rule in rules) for rules in (component.removed, component.rules)
+    )
+    return goes > stays
 
 
 def most_work(engine: MaintainingEngine, component: MaintainedComponent) -> Most:

@@ -114,7 +114,12 @@ def atom_order(
     start = second if variant.seed is None else (variant.seed, *second)
     if count - len(start) <= 1:
         return (*start, *(position for position in range(count) if position not in start))
-    return search.best(start) if count <= _MOST_ATOMS else search.greedy(start)
+    return search.best(start)
+
+
+def expected_work(rule: FlatRule, statistics: Statistics) -> float:
+    """How many bindings evaluating a rule over everything is expected to touch, in the best order."""
+    return _Search(rule, statistics).cheapest(()).cost
 
 
 class _Prefix(NamedTuple):
@@ -132,7 +137,14 @@ class _Search:
         self._matches: dict[tuple[int, frozenset[int]], float] = {}
 
     def best(self, start: tuple[int, ...]) -> tuple[int, ...]:
-        """The cheapest of all orders; for each set of atoms only the cheapest order of it is kept."""
+        """The cheapest of all orders for bodies of usual size, and a good one for very long ones."""
+        return self.cheapest(start).order
+
+    def cheapest(self, start: tuple[int, ...]) -> _Prefix:
+        return self._best(start) if len(self._rule.atoms) <= _MOST_ATOMS else self._greedy(start)
+
+    def _best(self, start: tuple[int, ...]) -> _Prefix:
+        """For each set of atoms only the cheapest order of it is kept."""
         prefixes = {frozenset(start): _Prefix(0.0, 1.0, start)}
         for _ in range(len(self._rule.atoms) - len(start)):
             longer: dict[frozenset[int], _Prefix] = {}
@@ -142,13 +154,13 @@ class _Search:
                     if key not in longer or extended < longer[key]:
                         longer[key] = extended
             prefixes = longer
-        return next(iter(prefixes.values())).order
+        return next(iter(prefixes.values()))
 
-    def greedy(self, start: tuple[int, ...]) -> tuple[int, ...]:
+    def _greedy(self, start: tuple[int, ...]) -> _Prefix:
         prefix = _Prefix(0.0, 1.0, start)
         while len(prefix.order) < len(self._rule.atoms):
             prefix = min(extended for _, extended in self._extensions(frozenset(prefix.order), prefix))
-        return prefix.order
+        return prefix
 
     def _extensions(self, chosen: frozenset[int], prefix: _Prefix) -> list[tuple[int, _Prefix]]:
         """The orders with one atom more. Large products only where every other atom would make one too.

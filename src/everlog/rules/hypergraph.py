@@ -17,7 +17,7 @@ undo. Rules keep their numbers, so that a component which stays as it is can be 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic
 
 from everlog.rules.components import Component, maintenance_components, numbered_components
@@ -45,6 +45,7 @@ class Hypergraph(Generic[R]):
     components: tuple[Component[R], ...] = ()
     members: tuple[tuple[int, ...], ...] = ()  # the rules of each component
     tied: bool = True  # rules with unifying heads are together; if not, that would have put negation on a cycle
+    owning: bool = True  # they are to be: a component alone owns its facts; False makes the paper's hyper-nodes
     _feeds: Edges = field(default_factory=dict)
     _ties: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
@@ -65,7 +66,9 @@ class Hypergraph(Generic[R]):
             for place, group in enumerate(graph.members)
             if group not in known or any(number in added or number in lost_some for number in group)
         }
-        return graph, graph._impact(direct)
+        # What only removed rules fed has nothing above it any more that is affected, and is so itself.
+        readers = {target for number in remove for target in self._feeds.get(number, ()) if target not in remove}
+        return graph, graph._impact(direct, readers)
 
     def extended(self, add: Iterable[R]) -> Hypergraph[R] | None:
         """The graph with more rules, which need not make sense together; None if negation would be on a cycle."""
@@ -110,7 +113,7 @@ class Hypergraph(Generic[R]):
         )
         for number, rule in added.items():
             feeds.setdefault(number, {})
-            tied = {other for head in rule.heads for other in heads.unifying(head)} - {number}
+            tied = {other for head in rule.heads if self.owning for other in heads.unifying(head)} - {number}
             ties[number] = frozenset(tied)
             for other in tied:
                 ties[other] = ties.get(other, frozenset()) | {number}
@@ -158,13 +161,15 @@ class Hypergraph(Generic[R]):
             for target, negative in targets.items()
         ]
         components = numbered_components([tuple(rules[number] for number in group) for group in groups], edges)
-        return Hypergraph(self.reads, rules, tuple(components), tuple(groups), True, feeds, ties)
+        return replace(
+            self, rules=rules, components=tuple(components), members=tuple(groups), tied=True, _feeds=feeds, _ties=ties
+        )
 
-    def _impact(self, direct: set[int]) -> Impact[R]:
+    def _impact(self, direct: set[int], readers: Iterable[int]) -> Impact[R]:
         """Algorithm 4."""
         node_of = {number: place for place, group in enumerate(self.members) for number in group}
-        reached: set[int] = set()
-        waiting = list(direct)
+        reached = {node_of[number] for number in readers}
+        waiting = [*direct, *reached]
         while waiting:
             for number in self.members[waiting.pop()]:
                 for target in self._feeds.get(number, ()):
@@ -185,7 +190,9 @@ class Hypergraph(Generic[R]):
         members = tuple(tuple(numbers[id(rule)] for rule in component.rules) for component in components)
         group_of = {number: place for place, group in enumerate(members) for number in group}
         tied = all(group_of[a] == group_of[b] for a, others in ties.items() for b in others)
-        return Hypergraph(self.reads, rules, tuple(components), members, tied, feeds, ties)
+        return replace(
+            self, rules=rules, components=tuple(components), members=members, tied=tied, _feeds=feeds, _ties=ties
+        )
 
 
 def _merge(nodes: Sequence[tuple[int, ...]], feeds: Edges, ties: Mapping[int, frozenset[int]]) -> list[tuple[int, ...]]:

@@ -30,6 +30,7 @@ from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import MARKS, Maintenance
+from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
 from everlog.store.bases import in_part, load_bases
@@ -110,7 +111,7 @@ class KnowledgeBase:
         return self.update(add_rules=rules, name=name)
 
     def remove_rules(self, names: Sequence[str] | str) -> Change:
-        """Remove rules by name, or by their text."""
+        """Remove rules by name, or by their text up to the names of variables."""
         return self.update(remove_rules=[names] if isinstance(names, str) else names)
 
     def insert(self, relation: str, rows: Any) -> Change:
@@ -178,7 +179,7 @@ class KnowledgeBase:
         started = time.perf_counter()
         strategy = check_strategy(strategy or self.strategy)
         program = self._read_rules(update.add_rules, name)
-        kept = self._without_rules(update.remove_rules)
+        kept = without_rules(self._rules, update.remove_rules, self._prefixes) if update.remove_rules else self._rules
         rules = (*kept, *name_rules(program.rules, taken={rule.name or "" for rule in kept}))
         if rules != self._rules:
             self._check(rules, program)
@@ -265,28 +266,6 @@ class KnowledgeBase:
 
             return parse_program(rules, name, self._prefixes)
         return Program(rules=tuple(rules))
-
-    def _without_rules(self, names: Sequence[str]) -> tuple[Rule, ...]:
-        kept = list(self._rules)
-        for wanted in names:
-            found = [rule for rule in kept if rule.name == wanted] or self._same_text(kept, wanted)
-            if not found:
-                known = [rule.name or "" for rule in kept]
-                near = difflib.get_close_matches(wanted, known, 3)
-                raise NotFoundError(
-                    f"there is no rule {wanted!r}",
-                    hint=f"did you mean {' or '.join(near)}?" if near else "known: " + (", ".join(known) or "none"),
-                )
-            kept.remove(found[0])
-        return tuple(kept)
-
-    def _same_text(self, rules: Sequence[Rule], text: str) -> list[Rule]:
-        if ":-" not in text:
-            return []
-        from everlog.rules.parser import parse_program
-
-        wanted = parse_program(text, "<rule>", self._prefixes).rules
-        return [rule for rule in rules if any((r.heads, r.body) == (rule.heads, rule.body) for r in wanted)]
 
     def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
         program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)

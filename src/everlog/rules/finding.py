@@ -1,0 +1,72 @@
+"""Which rules does somebody mean, who gives a name or a text?
+
+A text means the rule that says the same up to the names of variables (renaming.py); a text of several rules means each
+of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from everlog.errors import NotFoundError
+from everlog.rules.parser import parse_program
+from everlog.rules.printer import print_rule
+from everlog.rules.renaming import renamed
+from everlog.rules.syntax import Rule
+
+MOST_NAMES = 10  # listed where none is near
+
+
+def without_rules(rules: Sequence[Rule], wanted: Iterable[str], prefixes: Mapping[str, str]) -> tuple[Rule, ...]:
+    """The rules that are left when those of these names or texts go.
+
+    >>> rules = parse_program("a: p(?x) :- q(?x).   b: p(?x) :- r(?x, ?y).").rules
+    >>> [rule.name for rule in without_rules(rules, ["p(X) :- r(X, _)."], {})]
+    ['a']
+    """
+    kept = list(rules)
+    for each in wanted:
+        for rule in find_rules(kept, each, prefixes):
+            kept.remove(rule)
+    return tuple(kept)
+
+
+def find_rules(rules: Sequence[Rule], wanted: str, prefixes: Mapping[str, str]) -> list[Rule]:
+    """The rule of this name, or those that a text says; an error names the nearest."""
+    for rule in rules:
+        if rule.name == wanted:
+            return [rule]
+    texts = parse_program(wanted, "<rule>", prefixes).rules if ":-" in wanted else ()
+    if not texts:
+        raise _unknown_name(wanted, rules)
+    left, found = list(rules), []
+    for text in texts:
+        form = renamed(text)
+        same = [rule for rule in left if renamed(rule) == form]
+        if not same:
+            raise _unknown_text(text, rules, prefixes)
+        found.append(next((rule for rule in same if rule.name == text.name), same[0]))
+        left.remove(found[-1])
+    return found
+
+
+def _unknown_name(wanted: str, rules: Sequence[Rule]) -> NotFoundError:
+    known = [rule.name or "" for rule in rules]
+    near = difflib.get_close_matches(wanted, known, 3)
+    if near:
+        return NotFoundError(f"there is no rule {wanted!r}", hint=f"did you mean {' or '.join(near)}?")
+    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
+    return NotFoundError(
+        f"there is no rule {wanted!r}", hint="known: " + (", ".join(known[:MOST_NAMES]) or "none") + more
+    )
+
+
+def _unknown_text(wanted: Rule, rules: Sequence[Rule], prefixes: Mapping[str, str]) -> NotFoundError:
+    by_form = {print_rule(renamed(rule), prefixes): rule for rule in rules}
+    near = difflib.get_close_matches(print_rule(renamed(wanted), prefixes), by_form, 1, cutoff=0.4)
+    nearest = print_rule(by_form[near[0]], prefixes) if near else ""
+    return NotFoundError(
+        f"there is no rule that says {print_rule(wanted, prefixes)}",
+        hint=f"did you mean {nearest}" if near else "`everlog rules list` shows those there are",
+    )

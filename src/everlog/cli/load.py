@@ -48,19 +48,13 @@ def load(
 
 def _read(files: list[str], header: bool) -> tuple[Program, list[Source]]:
     """All programs as one, and the data files, those that programs import first."""
-    from everlog.rules.syntax import Program
     from everlog.store import program_files
 
     names = [each for each in files if Path(each).suffix == ".dl"]
     programs = [program_files.read_program(name) for name in names]
-    whole = Program(
-        tuple(rule for program in programs for rule in program.rules),
-        tuple(fact for program in programs for fact in program.facts),
-        {prefix: iri for program in programs for prefix, iri in program.prefixes.items()},
-    )
     imported = [program_files.imports(read, Path(name).parent) for name, read in zip(names, programs, strict=True)]
     named = [program_files.named_source(each, header=header) for each in files if each not in names]
-    return whole, [*chain.from_iterable(imported), *named]
+    return program_files.as_one(programs), [*chain.from_iterable(imported), *named]
 
 
 def _counts(change: Change) -> dict[str, dict[str, int]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from everlog.cli.knowledge_bases import RewritesOption
 from everlog.cli.outcomes import outcome, print_json
-from everlog.errors import OutputError, ProgramError
+from everlog.cli.rules_graph import write_picture
+from everlog.errors import ProgramError
 
 if TYPE_CHECKING:
     from everlog.rules.syntax import Program
@@ -28,69 +29,36 @@ def plan(
     """Print components, rules, delta variants and join orders, or draw the graph of components."""
     with outcome(as_json=as_json):
         from everlog.rules.checks import check_program
+        from everlog.rules.names import name_rules
+        from everlog.rules.picture.graph import rule_graph
+        from everlog.rules.planned import PlannedChange
         from everlog.store.program_files import read_program
 
         read = read_program(program)
         problems = check_program(read, {})
         if problems:
             raise ProgramError(problems)
+        graph = rule_graph(PlannedChange(name_rules(read.rules)), read.prefixes)
         if svg is not None:
-            _draw(read, svg)
-        if dot:
-            from everlog.rules.picture import to_dot
+            from everlog.rules.picture.svg import to_svg
 
-            print(to_dot(read), end="")
+            write_picture(svg, to_svg(graph))
+        if dot:
+            from everlog.rules.picture.dot import to_dot
+
+            print(to_dot(graph), end="")
         elif as_json:
             from everlog.plans.explain import explain_as_data, explain_rewrites
+            from everlog.rules.picture.listing import graph_as_data
 
             components = explain_as_data(read, _counts(read, program, files), rewrites=rewrites)
-            print_json({**_data(read), "rewrites": explain_rewrites(read) if rewrites else {}, "plan": components})
+            print_json(
+                {**graph_as_data(graph), "rewrites": explain_rewrites(read) if rewrites else {}, "plan": components}
+            )
         elif svg is None:
             from everlog.plans.explain import explain_program
 
             print(explain_program(read, counts=_counts(read, program, files), rewrites=rewrites).rstrip())
-
-
-def _draw(program: Program, path: Path) -> None:
-    from everlog.rules.picture import to_svg
-
-    try:
-        path.write_text(to_svg(program), encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"cannot write {path}: {error.strerror}", hint="name a file in a folder that exists"
-        ) from error
-
-
-def _data(program: Program) -> dict[str, Any]:
-    from everlog.rules.names import name_rules
-    from everlog.rules.picture import rule_graph
-    from everlog.rules.printer import print_rule
-
-    named = name_rules(program.rules)
-    boxes, arrows = rule_graph(named, program.prefixes)
-    return {
-        "components": [
-            {
-                "component": number,
-                "recursive": box.recursive,
-                "rules": [
-                    {"name": named[index].name, "text": print_rule(named[index], program.prefixes)}
-                    for index in box.rules
-                ],
-            }
-            for number, box in enumerate(boxes, 1)
-        ],
-        "dependencies": [
-            {
-                "from": arrow.source + 1,
-                "to": arrow.target + 1,
-                "negative": arrow.negative,
-                "relations": list(arrow.relations),
-            }
-            for arrow in arrows
-        ],
-    }
 
 
 def _counts(program: Program, name: str, files: list[str] | None) -> dict[str, int] | None:

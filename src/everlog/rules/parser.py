@@ -94,8 +94,8 @@ def parse_body(text: str, name: str = "<query>", prefixes: Mapping[str, str] | N
     return literals
 
 
-def read_program(path: str | Path) -> Program:
-    """Read a rule file.
+def read_program(path: str | Path, prefixes: Mapping[str, str] | None = None) -> Program:
+    """Read a rule file; it may use prefixes that were declared before.
 
     Raises:
         NotFoundError: there is no such file.
@@ -124,7 +124,7 @@ def read_program(path: str | Path) -> Program:
             help="save the file as UTF-8",
         )
         raise ProgramError([problem]) from None
-    return parse_program(text, str(file))
+    return parse_program(text, str(file), prefixes)
 
 
 def _read(statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]) -> tuple[Any, int]:

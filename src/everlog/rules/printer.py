@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 
-from everlog.facts.terms import IRI, XSD, BlankNode, Term, decimal_text, double_text, lexical_and_datatype
+from everlog.facts.terms import IRI, RDF_TYPE, XSD, BlankNode, Term, decimal_text, double_text, lexical_and_datatype
 from everlog.facts.terms import Literal as TypedLiteral
 from everlog.rules.statements import KEYWORDS
 from everlog.rules.syntax import (
@@ -101,7 +101,10 @@ def print_atom(atom: Atom, prefixes: Prefixes | None = None) -> str:
     """`edge(?x, b)`, or `[?x, <p>, ?y]` for a triple."""
     args = [_argument(arg, prefixes) for arg in atom.args]
     if atom.relation == TRIPLE and len(args) == 3:
-        if args[1] == "a":
+        predicate = atom.args[1]
+        if isinstance(predicate, Constant) and predicate.term == IRI(RDF_TYPE):
+            args[1] = "a"
+        elif args[1] == "a":
             args[1] = '"a"'  # a bare `a` is rdf:type
         return f"[{', '.join(args)}]"
     return f"{atom.relation}({', '.join(args)})"

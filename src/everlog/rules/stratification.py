@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from everlog.facts.terms import IRI, RDF_TYPE
 from everlog.rules.dependencies import Dependency, dependencies, strongly_connected
 from everlog.rules.diagnostics import Diagnostic, Span
-from everlog.rules.printer import print_term
-from everlog.rules.syntax import TRIPLE, Aggregate, Atom, Constant, Literal, Negation, Program, Rule
+from everlog.rules.extents import print_extent
+from everlog.rules.syntax import Aggregate, Atom, Literal, Negation, Program, Rule
 
 
 def check_cycles(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
@@ -56,12 +55,12 @@ def _cycle(negative: Dependency, edges: Sequence[Dependency]) -> list[Dependency
 
 def _report(program: Program, cycle: list[Dependency]) -> Diagnostic:
     first = program.rules[cycle[0].target]
-    names = [_name(_head(first, cycle[-1].atom), program.prefixes)]
+    names = [print_extent(_head(first, cycle[-1].atom), program.prefixes)]
     related: list[tuple[Span, str]] = []
     for edge in cycle:
         rule = program.rules[edge.target]
         word = _word(rule.body, edge.atom)
-        read = word + _name(edge.atom, program.prefixes)
+        read = word + print_extent(edge.atom, program.prefixes)
         names.append(read)
         if edge is not cycle[0] and rule.span is not None:
             related.append((rule.span, f"{names[-2].split()[-1]} needs {read} in {_called(rule)}"))
@@ -99,13 +98,3 @@ def _contains(body: Sequence[Literal], atom: Atom) -> bool:
         literal is atom or (isinstance(literal, Negation | Aggregate) and _contains(literal.body, atom))
         for literal in body
     )
-
-
-def _name(atom: Atom, prefixes: Mapping[str, str]) -> str:
-    """What a relation is called: for a triple its predicate, or the class after rdf:type."""
-    if atom.relation != TRIPLE or len(atom.args) != 3 or not isinstance(atom.args[1], Constant):
-        return atom.relation
-    predicate, thing = atom.args[1], atom.args[2]
-    if predicate.term == IRI(RDF_TYPE) and isinstance(thing, Constant):
-        return print_term(thing.term, prefixes)
-    return print_term(predicate.term, prefixes)

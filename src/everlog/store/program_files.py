@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,17 +34,26 @@ class Source:
     header: bool = False
 
 
-def read_program(path: str) -> Program:
-    """The program in a file; `-` is standard input."""
+def read_program(path: str, prefixes: Mapping[str, str] | None = None) -> Program:
+    """The program in a file, which may use prefixes that were declared before; `-` is standard input."""
     if path != "-":
         check_readable(Path(path))
-        return parser.read_program(path)
+        return parser.read_program(path, prefixes)
     data = sys.stdin.buffer.read()
     try:
-        return parser.parse_program(data.decode("utf-8-sig"), "<stdin>")
+        return parser.parse_program(data.decode("utf-8-sig"), "<stdin>", prefixes)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise FormatError("this is not UTF-8 text", path="<stdin>", line=line) from error
+
+
+def as_one(programs: Sequence[Program]) -> Program:
+    """What several programs say, without the files that they name."""
+    return Program(
+        tuple(rule for program in programs for rule in program.rules),
+        tuple(fact for program in programs for fact in program.facts),
+        {prefix: iri for program in programs for prefix, iri in program.prefixes.items()},
+    )
 
 
 def imports(program: Program, folder: Path) -> list[Source]:

@@ -142,7 +142,7 @@ def test_programs_come_back(program: Program) -> None:
     "text",
     [
         "p(?x) :- q(?x), ?x > 3.",
-        "r1: p(?x), q(a) :- NOT EXISTS ?y IN (q(?y), r(?x, ?y)), [?x, rdf:type, ?z].",
+        "r1: p(?x), q(a) :- NOT EXISTS ?y IN (q(?y), r(?x, ?y)), [?x, a, ?z].",
         "p(?n) :- AGGREGATE(q(?x), NOT r(?x) ON ?x BIND COUNT(*) AS ?n BIND SUM(DISTINCT ?x) AS ?s).",
         'p(?y) :- q(?x), BIND(-?x * (1 + 2) / -3 AS ?y), FILTER(!(?x = "on") || bound(?y) && ?x IN (1, 2.5)).',
         'p(on_time, "on", "Ann", "New York", 1.0E0, true, "2024-02-29"^^xsd:date, "chat"@fr).',

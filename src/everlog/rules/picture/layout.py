@@ -1,19 +1,22 @@
 """Where does each box of a layered drawing go, and which way do its arrows run?
 
-The method of Sugiyama, Tagawa and Toda (1981), small: 1. a layer for each box, so that arrows point down; 2. an arrow
-over several layers gets an invisible box in each layer between; 3. boxes change places within a layer until few arrows
-cross; 4. boxes move sideways towards what they are joined to.
+The method of Sugiyama, Tagawa and Toda (1981), small: 1. a layer for each box, so that arrows point down and no layer
+is wider than reads well; 2. an arrow over several layers gets an invisible box in each layer between, which arrows to
+the same box may share: they come together to one line; 3. boxes change places within a layer until few arrows cross;
+4. boxes move sideways towards what they are joined to.
 
 **The caller makes sure** that every edge goes from a smaller to a larger index, as in a topological order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 GAP_ACROSS, GAP_DOWN, PASSAGE = 28.0, 60.0, 14.0  # in pixels; a passage is the width of an invisible box
 SWEEPS = 16  # enough for drawings of a hundred boxes to settle
+WIDE, PROPORTION = 2100.0, 1.8  # a layer may be that wide in any case; a large drawing is that much wider than high
 
 
 @dataclass(frozen=True)
@@ -37,57 +40,86 @@ class _Grid:
     boxes: int
 
 
-def layered_layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> Layout:
-    """Positions for boxes of the given widths and heights, joined by edges.
+def layered_layout(
+    sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], together: Collection[int] = ()
+) -> Layout:
+    """Positions for boxes of the given widths and heights, joined by edges; some edges, by index, may come together.
 
     >>> layout = layered_layout([(10, 10), (10, 10)], [(0, 1)])
     >>> layout.corners[0][1] < layout.corners[1][1]
     True
     """
-    layer_of = _layers(len(sizes), edges)
-    grid, chains = _grid(sizes, edges, layer_of)
+    layer_of = _layers(sizes, edges)
+    grid, chains = _grid(sizes, edges, layer_of, together)
     _reorder(grid)
     centres = _centres(grid)
     return _layout(sizes, edges, layer_of, grid, chains, centres)
 
 
-def _layers(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
-    """1. The longest way from the top, then down again as far as the targets allow, which shortens arrows."""
-    layer = [0] * count
-    for source, target in sorted(edges):
-        layer[target] = max(layer[target], layer[source] + 1)
-    lowest = [count] * count
-    for source, target in sorted(edges, reverse=True):
-        lowest[source] = min(lowest[source], layer[target] - 1)
-    fed = {target for _, target in edges}
-    for source, bound in enumerate(lowest):
-        if bound < count and source not in fed:
-            layer[source] = max(layer[source], bound)
-    return layer
+def _layers(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> list[int]:
+    """1. From the bottom up: each box as low as what it leads to allows, and higher where a layer is full. Then boxes
+    that lead to nothing go up again, to what leads to them."""
+    sources: list[list[int]] = [[] for _ in sizes]
+    targets: list[list[int]] = [[] for _ in sizes]
+    for source, target in edges:
+        sources[target].append(source)
+        targets[source].append(target)
+    area = sum((width + GAP_ACROSS) * (height + GAP_DOWN) for width, height in sizes)
+    most = max(WIDE, (area * PROPORTION) ** 0.5)
+    filled: dict[int, float] = {}
+    level = [0] * len(sizes)  # counted from the bottom
+
+    def put(box: int, wanted: int, step: int) -> None:
+        width = sizes[box][0] + GAP_ACROSS
+        while filled.get(wanted) and filled[wanted] + width > most:
+            wanted += step
+        filled[wanted] = filled.get(wanted, 0.0) + width
+        level[box] = wanted
+
+    for box in reversed(range(len(sizes))):
+        put(box, max((level[target] + 1 for target in targets[box]), default=0), 1)
+    for box, above in enumerate(sources):
+        if above and not targets[box]:
+            filled[level[box]] -= sizes[box][0] + GAP_ACROSS
+            put(box, min(level[source] for source in above) - 1, -1)
+    used = sorted(set(level), reverse=True)  # a layer may have lost all of its boxes
+    return [used.index(each) for each in level]
 
 
 def _grid(
-    sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]], layer_of: Sequence[int]
+    sizes: Sequence[tuple[float, float]],
+    edges: Sequence[tuple[int, int]],
+    layer_of: Sequence[int],
+    together: Collection[int],
 ) -> tuple[_Grid, list[list[int]]]:
     """2. Layers of boxes, invisible ones included; and for each edge the boxes that it visits."""
     layers: list[list[int]] = [[] for _ in range(max(layer_of, default=-1) + 1)]
+    passing: list[list[int]] = [[] for _ in layers]
     for box, layer in enumerate(layer_of):
         layers[layer].append(box)
     widths = [width for width, _ in sizes]
     chains = []
-    for source, target in edges:
+    passages: dict[tuple[int, int], int] = {}  # shared ones, by target and layer
+    for edge, (source, target) in enumerate(edges):
         chain = [source]
         for layer in range(layer_of[source] + 1, layer_of[target]):
-            layers[layer].append(len(widths))
-            chain.append(len(widths))
-            widths.append(PASSAGE)
+            passage = passages.get((target, layer)) if edge in together else None
+            if passage is None:
+                passage = len(widths)
+                passing[layer].append(passage)
+                widths.append(PASSAGE)
+                if edge in together:
+                    passages[target, layer] = passage
+            chain.append(passage)
         chains.append([*chain, target])
+    for own, through in zip(layers, passing, strict=True):
+        middle = len(own) // 2  # where nothing else decides, boxes stand on both sides of a common way
+        own[middle:middle] = through
     above: list[list[int]] = [[] for _ in widths]
     below: list[list[int]] = [[] for _ in widths]
-    for chain in chains:
-        for upper, lower in zip(chain, chain[1:], strict=False):
-            above[lower].append(upper)
-            below[upper].append(lower)
+    for upper, lower in dict.fromkeys(pair for chain in chains for pair in pairwise(chain)):
+        above[lower].append(upper)
+        below[upper].append(lower)
     return _Grid(layers, above, below, widths, len(sizes)), chains
 
 
@@ -202,14 +234,15 @@ def _ports(
     ends: Iterable[tuple[int, int, int]], sizes: Sequence[tuple[float, float]], centres: Sequence[float]
 ) -> dict[int, float]:
     """Where each edge meets its box: spread over the middle of the side, in the order of what they lead to."""
-    at_box: dict[int, list[tuple[float, int]]] = {}
+    at_box: dict[int, dict[int, list[int]]] = {}
     for box, towards, edge in ends:
-        at_box.setdefault(box, []).append((centres[towards], edge))
+        at_box.setdefault(box, {}).setdefault(towards, []).append(edge)
     ports = {}
     for box, found in at_box.items():
         step = min(24.0, 0.6 * sizes[box][0] / len(found))
-        for index, (_, edge) in enumerate(sorted(found)):
-            ports[edge] = centres[box] + (index - (len(found) - 1) / 2) * step
+        for index, towards in enumerate(sorted(found, key=lambda other: centres[other])):
+            for edge in found[towards]:
+                ports[edge] = centres[box] + (index - (len(found) - 1) / 2) * step
     return ports
 
 

@@ -1,0 +1,42 @@
+"""How many facts do the relations, classes and properties of rules have (rules/extents.py)?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.dictionary.dictionary import Ids
+from everlog.rules.syntax import Atom, Constant
+
+if TYPE_CHECKING:
+    from everlog.store.store import KnowledgeBase
+
+
+def extent_sizes(kb: KnowledgeBase, extents: Iterable[Atom]) -> dict[Atom, int]:
+    """The number of facts, explicit and derived, that each extent has."""
+    wanted = dict.fromkeys(extents)
+    facts = {relation.name: relation.facts for relation in kb.relations()}
+    sizes = {each: facts.get(each.relation, 0) for each in wanted}
+    for relation in {each.relation for each in wanted if _selects(each) and sizes[each]}:
+        columns, rows = kb._engine.collect(relation)
+        for each in wanted:
+            if each.relation == relation and _selects(each):
+                sizes[each] = _matching(kb, each, columns, rows)
+    return sizes
+
+
+def _selects(extent: Atom) -> bool:
+    return any(isinstance(arg, Constant) for arg in extent.args)
+
+
+def _matching(kb: KnowledgeBase, extent: Atom, columns: Sequence[Ids], rows: int) -> int:
+    found = np.ones(rows, bool)
+    for column, arg in zip(columns, extent.args, strict=True):
+        if isinstance(arg, Constant):
+            id_ = kb._dictionary.find(arg.term)
+            if id_ is None:
+                return 0
+            found &= column == id_
+    return int(found.sum())

@@ -1,24 +1,40 @@
-"""`everlog rules`: which rules does a knowledge base have?"""
+"""`everlog rules`: which rules does a knowledge base have, and what happens when some come or go?
+
+`rules graph` draws them; see rules_graph.py.
+"""
 
 from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb
 from everlog.cli.outcomes import outcome, print_json
+from everlog.cli.rules_graph import graph
+from everlog.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from everlog.rules.syntax import Program, Rule
+    from everlog.store.changes import Change
 
 rules = typer.Typer(
     name="rules",
-    help="The rules of a knowledge base.",
+    help="The rules of a knowledge base: list, show, add, remove, draw.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
 )
+rules.command()(graph)
 
 
 @rules.callback()
 def _rules() -> None:
-    """The rules of a knowledge base."""
+    """The rules of a knowledge base: list, show, add, remove, draw."""
 
 
 @rules.command(name="list")
@@ -30,10 +46,123 @@ def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
         with open_kb(kb) as opened:
             program = opened.program
         if as_json:
-            data = [{"name": rule.name, "text": print_rule(rule, program.prefixes)} for rule in program.rules]
-            print_json({"prefixes": dict(program.prefixes), "rules": data})
+            print_json({"prefixes": dict(program.prefixes), "rules": _as_data(program.rules, program.prefixes)})
             return
         for prefix, iri in program.prefixes.items():
             print(f"PREFIX {prefix}: <{iri}>")
         for rule in program.rules:
             print(print_rule(rule, program.prefixes))
+
+
+@rules.command()
+def show(
+    kb: KbArgument,
+    name: Annotated[str, typer.Argument(help="A rule's name, or its text.", metavar="NAME")],
+    as_json: JsonOption = False,
+) -> None:
+    """Print a rule, its component, what it reads and what reads it, with the sizes of relations."""
+    with outcome(as_json=as_json):
+        from everlog.cli.rule_standing import print_standing, standing_as_data
+        from everlog.rules.finding import find_rules
+        from everlog.rules.standing import standing
+        from everlog.store.sizes import extent_sizes
+
+        with open_kb(kb) as opened:
+            program = opened.program
+            found = [standing(rule, program.rules) for rule in find_rules(program.rules, name, program.prefixes)]
+            extents = [extent for each in found for extent in (*each.concludes, *(link.extent for link in each.reads))]
+            sizes = extent_sizes(opened, extents)
+        if as_json:
+            print_json({"rules": [standing_as_data(each, sizes, program.prefixes) for each in found]})
+            return
+        for each in found:
+            print_standing(each, sizes, program.prefixes)
+
+
+@rules.command()
+def add(
+    kb: KbArgument,
+    files: Annotated[
+        list[str] | None, typer.Argument(help="Files of rules; - reads them from stdin.", metavar="FILES")
+    ] = None,
+    text: Annotated[list[str] | None, typer.Option("--text", metavar="RULES", help="Rules as text.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add rules to a knowledge base, with the facts and imports that stand among them, as one update."""
+    with outcome(as_json=as_json):
+        from everlog.rules.parser import parse_program
+        from everlog.store import program_files
+
+        if not files and not text:
+            raise UsageError("which rules?", hint="name a file, or give --text 'p(?x) :- q(?x).'")
+        with open_kb(kb) as opened:
+            before = opened.program
+            read = [program_files.read_program(name, before.prefixes) for name in files or ()]
+            said = [parse_program(each, "--text", before.prefixes) for each in text or ()]
+            if not any(program.rules for program in (*read, *said)):
+                raise UsageError("there are no rules in this", hint=f"facts alone: everlog load {kb} FILE")
+            imported = chain.from_iterable(
+                program_files.imports(program, Path(name).parent)
+                for name, program in zip(files or (), read, strict=True)
+            )
+            change = opened.update(
+                insert=program_files.read_sources(list(imported)), add_rules=program_files.as_one([*read, *said])
+            )
+            after = opened.program
+        _tell(change, before, after, as_json)
+
+
+@rules.command()
+def remove(
+    kb: KbArgument,
+    names: Annotated[list[str], typer.Argument(help="Names of rules, or texts of them.", metavar="NAMES")],
+    as_json: JsonOption = False,
+) -> None:
+    """Remove rules from a knowledge base, as one update; a text means the rule that says the same."""
+    with outcome(as_json=as_json):
+        with open_kb(kb) as opened:
+            before = opened.program
+            change = opened.update(remove_rules=names)
+            after = opened.program
+        _tell(change, before, after, as_json)
+
+
+def _tell(change: Change, before: Program, after: Program, as_json: bool) -> None:
+    """What came and went: rules, and the facts that hang on them."""
+    from everlog.rules.printer import print_rule
+
+    added = [rule for rule in after.rules if rule not in before.rules]
+    removed = [rule for rule in before.rules if rule not in after.rules]
+    report = change.report
+    if as_json:
+        counts = {name: {"gained": gained, "lost": lost} for name, (gained, lost) in change.counts().items()}
+        print_json(
+            {
+                "version": change.version,
+                "added": _as_data(added, after.prefixes),
+                "removed": _as_data(removed, after.prefixes),
+                "relations": counts,
+                **report.as_data(),
+            }
+        )
+        return
+    for sign, rules_ in (("+", added), ("-", removed)):
+        for rule in rules_:
+            print(f"{sign} {print_rule(rule, after.prefixes)}")
+    for name, (gained, lost) in change.counts().items():
+        print("\t".join([name, *([f"+{gained}"] if gained else []), *([f"-{lost}"] if lost else [])]))
+    print(f"directly affected: {'; '.join(report.directly_affected) or 'none'}")
+    print(f"indirectly affected: {'; '.join(report.indirectly_affected) or 'none'}")
+    if report.rebuilt:
+        print(f"all was derived again: {report.rebuilt}")
+    print(f"version {change.version}: {_count(len(added), 'added')}, {_count(len(removed), 'removed')}")
+
+
+def _count(rules_: int, what: str) -> str:
+    return f"{rules_} {'rule' if rules_ == 1 else 'rules'} {what}"
+
+
+def _as_data(rules_: Sequence[Rule], prefixes: Mapping[str, str]) -> list[dict[str, Any]]:
+    from everlog.rules.printer import print_rule
+
+    return [{"name": rule.name, "text": print_rule(rule, prefixes)} for rule in rules_]

@@ -33,7 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "plans": {"rules", "expressions", "facts", "dictionary"},
     "engines": {"plans", "rules", "expressions", "facts", "dictionary"},
     "maintenance": {"plans", "rules", "expressions", "facts", "engines.interface"},
-    "store": {"maintenance", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
+    "sparql": {"plans", "rules", "expressions", "facts", "dictionary"},
+    "store": {"sparql", "maintenance", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
     "pipeline": {"store", "maintenance", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
     "benches": {"pipeline", "store", "engines", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
     "cli": {

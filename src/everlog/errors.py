@@ -3,6 +3,7 @@
     EverlogError                      everything below; `exit_code` for the shell, `http_status` for a server
     ├── ProgramError                  rules that cannot be read or make no sense; `.diagnostics` lists every problem
     │   └── SettingsError             the same for a pipeline.toml (pipeline/settings.py)
+    ├── SparqlError                   a query or update in SPARQL that cannot be read or makes no sense
     ├── DataError                     facts that cannot be read or do not fit; names file and line
     │   ├── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
     │   └── DamagedLogError           a log of updates that was changed after it was written; `offset` says where
@@ -76,6 +77,14 @@ class ProgramError(EverlogError):
             "message": f"{len(self.diagnostics)} problem(s) in the program",
             "diagnostics": [diagnostic.as_data() for diagnostic in self.diagnostics],
         }
+
+
+class SparqlError(EverlogError):
+    """A query or update in SPARQL that cannot be read, makes no sense, or asks for what there is not."""
+
+    code = "S000"
+    exit_code = 3
+    http_status = 400
 
 
 class DataError(EverlogError):

@@ -8,6 +8,7 @@ The bag comes as terms with multiplicities; None stands for rows whose expressio
     MEDIAN    the middle one; of an even number, half the sum of the two in the middle
     MIN, MAX  by the order of `ordering.py`, so of any terms
     SAMPLE    the least that has not failed, so always the same one
+    GROUP_CONCAT  the texts of all in order, with a separator between them; empty for nothing
 
 SUM, AVG, MEDIAN, MIN and MAX of a failed row, and SUM, AVG and MEDIAN of anything but a number, are errors, as is
 everything but COUNT and SUM of nothing. With DISTINCT each term counts once (1 and 1.0 are two terms).
@@ -29,6 +30,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 
+from everlog.expressions.nodes import text
 from everlog.expressions.numbers import DECIMALS, EXACT, add, bounded, divide, number_of
 from everlog.expressions.numerals import Number, Single, number_term, to_single
 from everlog.expressions.ordering import order_key
@@ -105,8 +107,8 @@ class Total:
             return math.inf if exact > 0 else -math.inf
 
 
-def aggregate(function: str, distinct: bool, values: Iterable[tuple[Term | None, int]]) -> Term:
-    """The value of COUNT, SUM, AVG, MIN, MAX, MEDIAN or SAMPLE; multiplicities are at least 1."""
+def aggregate(function: str, distinct: bool, values: Iterable[tuple[Term | None, int]], separator: str = " ") -> Term:
+    """The value of COUNT, SUM, AVG, MIN, MAX, MEDIAN, SAMPLE or GROUP_CONCAT; multiplicities are at least 1."""
     bag: list[Weighted] = []
     failed = False
     for term, multiplicity in values:
@@ -122,6 +124,8 @@ def aggregate(function: str, distinct: bool, values: Iterable[tuple[Term | None,
         raise ExpressionError(f"{function} of an expression that failed for a row")
     if function == "SUM":
         return _sum(bag)
+    if function == "GROUP_CONCAT":
+        return concatenated(sorted(bag, key=lambda weighted: order_key(weighted[0])), separator)
     if not bag:
         raise ExpressionError(f"{function} of nothing")
     match function:
@@ -134,6 +138,12 @@ def aggregate(function: str, distinct: bool, values: Iterable[tuple[Term | None,
         case "MIN" | "SAMPLE":
             return min((term for term, _ in bag), key=order_key)
     raise AssertionError(f"{function} is not an aggregate")
+
+
+def concatenated(ordered: Iterable[Weighted], separator: str) -> Term:
+    """The texts of terms, each as often as it is there; an error where a term has none."""
+    texts = [text(term) for term, multiplicity in ordered for _ in range(multiplicity)]
+    return separator.join(str(each) for each in texts)
 
 
 def _sum(bag: list[Weighted]) -> Term:

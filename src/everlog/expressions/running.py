@@ -1,8 +1,9 @@
 """How does an aggregate follow its bag, row by row?
 
-COUNT, SUM and AVG are kept by difference, exactly (aggregates.Total); MIN, MAX, MEDIAN and SAMPLE from an ordered bag
-of the values. Rows whose expression failed and values that are no numbers are counted, so that an aggregate errs
-while it has one and is right again when the last is gone. The results are those of `aggregate` over the whole bag.
+COUNT, SUM and AVG are kept by difference, exactly (aggregates.Total); MIN, MAX, MEDIAN, SAMPLE and GROUP_CONCAT from
+an ordered bag of the values. Rows whose expression failed and values that are no numbers are counted, so that an
+aggregate errs while it has one and is right again when the last is gone. The results are those of `aggregate` over the
+whole bag.
 
 >>> middle = running("MEDIAN", False)
 >>> for value in (3, 1, 2):
@@ -20,14 +21,14 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from typing import Any
 
-from everlog.expressions.aggregates import Total
+from everlog.expressions.aggregates import Total, concatenated
 from everlog.expressions.numbers import add, divide, number_of
 from everlog.expressions.ordering import order_key
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term, key_of
 
 
-def running(function: str, distinct: bool) -> Running:
+def running(function: str, distinct: bool, separator: str = " ") -> Running:
     """An aggregate over a bag that is empty so far."""
     kept: Running
     match function:
@@ -36,7 +37,7 @@ def running(function: str, distinct: bool) -> Running:
         case "SUM" | "AVG":
             kept = RunningTotal(function)
         case _:
-            kept = RunningOrder(function)
+            kept = RunningOrder(function, separator)
     return Distinct(kept) if distinct else kept
 
 
@@ -92,10 +93,10 @@ class RunningTotal(Running):
 
 
 class RunningOrder(Running):
-    """MIN, MAX, MEDIAN and SAMPLE: the values in order, each once, with how often it is there."""
+    """MIN, MAX, MEDIAN, SAMPLE and GROUP_CONCAT: the values in order, each once, with how often it is there."""
 
-    def __init__(self, function: str) -> None:
-        self._function = function
+    def __init__(self, function: str, separator: str) -> None:
+        self._function, self._separator = function, separator
         self._order: list[Any] = []
         self._terms: list[Term] = []
         self._weights: list[int] = []
@@ -127,6 +128,8 @@ class RunningOrder(Running):
     def result(self) -> Term:
         if self._failed and self._function != "SAMPLE":
             raise ExpressionError(f"{self._function} of an expression that failed for a row")
+        if self._function == "GROUP_CONCAT":
+            return concatenated(zip(self._terms, self._weights, strict=True), self._separator)
         if not self._size:
             raise ExpressionError(f"{self._function} of nothing")
         if self._function == "MAX":

@@ -96,6 +96,7 @@ class GroupFunction:
     function: str
     column: int | None
     distinct: bool
+    separator: str = " "  # of GROUP_CONCAT
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class GroupRule:
     """`head(group…, results…)`: one fact per distinct first `group` columns of the bag `source`.
 
     With no group columns there is one group even when the bag is empty. A group whose functions do not all succeed
-    gives no fact.
+    gives no fact; or, with `keep_failed`, a fact that has UNBOUND for those.
     """
 
     name: str
@@ -111,6 +112,7 @@ class GroupRule:
     source: Atom
     group: int
     functions: tuple[GroupFunction, ...]
+    keep_failed: bool = False
 
     @property
     def heads(self) -> tuple[Atom, ...]:

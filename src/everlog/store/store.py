@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,8 @@ from queue import Queue
 from typing import TYPE_CHECKING, Any, cast
 
 from everlog.engines.interface import Engine, FactColumns, MaintainingEngine, Shape
-from everlog.errors import NotFoundError, ProgramError, UsageError
+from everlog.errors import NotFoundError, ProgramError
+from everlog.facts.terms import Term
 from everlog.limits import Limits
 from everlog.maintenance.materialise import evaluation_components, materialise
 from everlog.maintenance.program import EvaluatedProgram
@@ -214,12 +216,24 @@ class KnowledgeBase:
             )
         return Rows(self._dictionary, _column_names(self._arities[relation]), *self._engine.collect(relation))
 
-    def query(self, text: str) -> Rows:
-        """The answers to a Datalog query, a literal or several: a row of its variables' values for each."""
+    def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
+        """The answers to a SPARQL query, or to a Datalog query (a literal or several).
+
+        Args:
+            text: SELECT gives `Solutions`, ASK a truth value, CONSTRUCT and DESCRIBE a graph; Datalog gives `Rows`, one
+                for each way to give the query's variables values.
+            bindings: Values for some of the variables of a SPARQL query, by name.
+            base: What relative IRIs in it are relative to.
+        """
+        if is_sparql(text):
+            from everlog.store.answers import answer
+
+            return answer(self, text, bindings, base)
+        return self._datalog_query(text)
+
+    def _datalog_query(self, text: str) -> Rows:
         from everlog.rules.parser import parse_body
 
-        if text.lstrip().upper().startswith(("SELECT", "ASK", "CONSTRUCT", "DESCRIBE", "PREFIX", "BASE")):
-            raise UsageError("SPARQL queries are not there yet", hint='ask in Datalog: "path(a, ?y)"')
         body = parse_body(text, prefixes=self._prefixes)
         variables = _query_variables(body)
         answer = Atom("answer~", variables)
@@ -526,6 +540,14 @@ class KnowledgeBase:
     def _explicit(self, relation: str) -> int:
         """How many explicit facts a relation has."""
         return self._engine.count(relation, explicit=True)
+
+
+_SPARQL = re.compile(r"(?i)(\s|#.*\n)*(SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE)\b")
+
+
+def is_sparql(text: str) -> bool:
+    """Is this a query in SPARQL, and not in Datalog?"""
+    return _SPARQL.match(text) is not None
 
 
 def _nothing_ahead() -> Update | None:

@@ -23,7 +23,10 @@ _FAILED = UNBOUND  # a group whose function has no value
 
 
 def group_columns(rule: GroupRule, columns: Sequence[Ids], weights: Weights, dictionary: Dictionary) -> list[Ids]:
-    """The columns of the aggregate's facts: group, then results. Groups in which a function fails are left out."""
+    """The columns of the aggregate's facts: group, then results.
+
+    Groups in which a function fails are left out, unless the rule keeps them.
+    """
     rows = len(weights)
     if rows == 0:
         return _over_nothing(rule, dictionary)
@@ -37,20 +40,25 @@ def group_columns(rule: GroupRule, columns: Sequence[Ids], weights: Weights, dic
     for function in rule.functions:
         values = None if function.column is None else np.asarray(columns[function.column][:rows])[order]
         ids = _aggregate(function, values, weights[order], starts, ends, dictionary)
-        alive &= ids != _FAILED
+        if not rule.keep_failed:
+            alive &= ids != _FAILED
         results.append(ids)
     return [column[alive] for column in results]
 
 
 def _over_nothing(rule: GroupRule, dictionary: Dictionary) -> list[Ids]:
-    width = rule.group + len(rule.functions)
-    if rule.group == 0:
+    nothing = [np.empty(0, np.int32)] * (rule.group + len(rule.functions))
+    if rule.group:
+        return nothing
+    ids = []
+    for function in rule.functions:
         try:
-            terms = [aggregate(function.function, function.distinct, ()) for function in rule.functions]
-            return [np.array([dictionary.encode(term)], np.int32) for term in terms]
-        except ExpressionError:
-            pass  # MIN, MAX, AVG, MEDIAN, SAMPLE of nothing: no fact
-    return [np.empty(0, np.int32)] * width
+            ids.append(dictionary.encode(aggregate(function.function, function.distinct, (), function.separator)))
+        except ExpressionError:  # MIN, MAX, AVG, MEDIAN, SAMPLE of nothing
+            if not rule.keep_failed:
+                return nothing
+            ids.append(_FAILED)
+    return [np.array([id_], np.int32) for id_ in ids]
 
 
 def _group_starts(keys: Sequence[Ids], rows: int) -> npt.NDArray[np.int64]:
@@ -143,7 +151,8 @@ def _group_by_group(
         else:
             terms = [None if id_ == UNBOUND else dictionary.decode(id_) for id_ in values[start:end].tolist()]
         try:
-            result = aggregate(function.function, function.distinct, zip(terms, counts, strict=True))
+            members = zip(terms, counts, strict=True)
+            result = aggregate(function.function, function.distinct, members, function.separator)
             ids[group] = dictionary.encode(result)
         except ExpressionError:
             continue

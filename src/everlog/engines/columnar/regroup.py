@@ -37,7 +37,7 @@ class Group:
 
     def __init__(self, rule: GroupRule, fact: Fact | None) -> None:
         self.rows = 0
-        self.functions: list[Running] = [running(f.function, f.distinct) for f in rule.functions]
+        self.functions: list[Running] = [running(f.function, f.distinct, f.separator) for f in rule.functions]
         self.fact = fact
 
 
@@ -119,10 +119,15 @@ class GroupBook:
         """What a group gives: nothing if it has no rows, unless it is the group of all."""
         if not group.rows and rule.group:
             return None
-        try:
-            return key + tuple(self._engine.dictionary.encode(kept.result()) for kept in group.functions)
-        except ExpressionError:
-            return None
+        results = []
+        for kept in group.functions:
+            try:
+                results.append(self._engine.dictionary.encode(kept.result()))
+            except ExpressionError:
+                if not rule.keep_failed:
+                    return None
+                results.append(UNBOUND)
+        return (*key, *results)
 
 
 def _rows_of(engine: ColumnarEngine, relation: Relation, groups: Ids, width: int) -> Ids:

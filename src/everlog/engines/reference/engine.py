@@ -22,7 +22,7 @@ from everlog.facts.terms import Term
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.expressions import compile_expression, holds
-from everlog.plans.flat_rules import GroupRule
+from everlog.plans.flat_rules import GroupFunction, GroupRule
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Bit, Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
@@ -101,15 +101,17 @@ class ReferenceEngine:
                 groups[fact[: rule.group]].append((fact, entry.weight))
         results = []
         for key, members in groups.items():
-            try:
-                terms = [
-                    aggregate(function.function, function.distinct, self._column(members, function.column))
-                    for function in rule.functions
-                ]
-            except ExpressionError:
-                continue
-            results.append(key + tuple(self.dictionary.encode(term) for term in terms))
+            values = [self._aggregated(function, members) for function in rule.functions]
+            if rule.keep_failed or UNBOUND not in values:
+                results.append((*key, *values))
         return results
+
+    def _aggregated(self, function: GroupFunction, members: list[tuple[Fact, int]]) -> int:
+        values = self._column(members, function.column)
+        try:
+            return self.dictionary.encode(aggregate(function.function, function.distinct, values, function.separator))
+        except ExpressionError:
+            return UNBOUND
 
     def _column(self, members: list[tuple[Fact, int]], column: int | None) -> list[tuple[Term | None, int]]:
         if column is None:

@@ -1,0 +1,137 @@
+"""What does a graph pattern become? A union of rule bodies.
+
+A *branch* is the body of a rule and the set of variables that it binds: every solution of the pattern comes from one
+branch, and binds just these variables. OPTIONAL and UNION give branches with different variables, so a solution never
+says of a variable that it may or may not have a value (the paper's schemas; DESIGN 7).
+
+All that a branch reads are sets, and no variable of its body is ever dropped, so a binding of the body is a solution
+and counts once: whoever concludes from a branch gets exact multiplicities by counting bindings. Variables that a
+subquery hides are renamed, not projected away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from everlog.facts.terms import Term
+from everlog.plans.flat_rules import Attempt, Computation
+from everlog.rules.syntax import Argument, Atom, Bind, Call, Constant, Expression, Filter, Variable
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A rule body, and the variables that solutions have from it."""
+
+    bound: frozenset[str] = frozenset()
+    atoms: tuple[Atom, ...] = ()
+    absent: tuple[Atom, ...] = ()
+    computations: tuple[Computation, ...] = ()
+
+    @property
+    def computed(self) -> frozenset[str]:
+        """Variables that a computation binds, not an atom."""
+        return frozenset(c.variable.name for c in self.computations if not isinstance(c, Filter))
+
+    def having(self, *atoms: Atom, binding: bool = True) -> Branch:
+        """With more atoms, whose variables are bound too unless they are only looked up."""
+        names = {v.name for atom in atoms for v in atom.variables()} if binding else set()
+        return replace(self, bound=self.bound | names, atoms=self.atoms + atoms)
+
+    def without(self, *atoms: Atom) -> Branch:
+        return replace(self, absent=self.absent + atoms)
+
+    def where(self, condition: Expression) -> Branch:
+        return replace(self, computations=(*self.computations, Filter(condition)))
+
+    def binding(self, expression: Expression, name: str) -> Branch:
+        """With a variable for the value of an expression; a binding for which that fails is no solution."""
+        return replace(
+            self, bound=self.bound | {name}, computations=(*self.computations, Bind(expression, Variable(name)))
+        )
+
+    def failing(self, expression: Expression, name: str) -> Branch:
+        """Only where an expression has no value; `name` is a variable that nobody else has."""
+        missing = Filter(Call("!", (Call("bound", (Variable(name),)),)))
+        return replace(self, computations=(*self.computations, Attempt(expression, Variable(name)), missing))
+
+    def seen_as(self, visible: frozenset[str]) -> Branch:
+        """With fewer variables for others to see; their names must be of nobody else."""
+        return replace(self, bound=self.bound & visible)
+
+    def renamed(self, names: Mapping[str, str]) -> Branch:
+        """With other names for some variables."""
+        if not names:
+            return self
+        bound = frozenset(names.get(name, name) for name in self.bound)
+        return replace(self._with({name: Variable(new) for name, new in names.items()}), bound=bound)
+
+    def given(self, name: str, term: Term) -> Branch:
+        """Where a variable has a value that is known before."""
+        if name in self.computed:
+            return self.where(Call("sameterm", (Variable(name), Constant(term))))
+        return self._with({name: Constant(term)}).binding(Constant(term), name)
+
+    def _with(self, arguments: Mapping[str, Argument]) -> Branch:
+        return Branch(
+            self.bound,
+            tuple(_in_atom(atom, arguments) for atom in self.atoms),
+            tuple(_in_atom(atom, arguments) for atom in self.absent),
+            tuple(_in_computation(computation, arguments) for computation in self.computations),
+        )
+
+    def variables(self) -> list[str]:
+        """Every variable that a binding of the body has, in order of first use."""
+        found = dict.fromkeys(v.name for atom in self.atoms for v in atom.variables())
+        return [*found, *(name for name in sorted(self.computed) if name not in found)]
+
+
+UNIT = Branch()
+"""The branch of the empty pattern, whose one solution binds nothing."""
+
+
+def joined(left: Branch, right: Branch, fresh: str) -> Branch:
+    """Both bodies; what both bind must be the same term. `fresh` begins names that nobody else has."""
+    conditions: list[Expression] = []
+    for name in sorted(left.bound & right.bound):
+        # A computation would give the variable a value of its own: let it give that to another, and compare.
+        own = f"{fresh}{name}"
+        if name in right.computed:
+            right = right.renamed({name: own})
+        elif name in left.computed:
+            left = left.renamed({name: own})
+        else:
+            continue
+        conditions.append(Call("sameterm", (Variable(own), Variable(name))))
+    both = Branch(
+        left.bound | right.bound,
+        tuple(dict.fromkeys((*left.atoms, *right.atoms))),
+        tuple(dict.fromkeys((*left.absent, *right.absent))),
+        (*left.computations, *right.computations),
+    )
+    for condition in conditions:
+        both = both.where(condition)
+    return both
+
+
+def _in_argument(argument: Argument, names: Mapping[str, Argument]) -> Argument:
+    return names.get(argument.name, argument) if isinstance(argument, Variable) else argument
+
+
+def _in_atom(atom: Atom, names: Mapping[str, Argument]) -> Atom:
+    return replace(atom, args=tuple(_in_argument(argument, names) for argument in atom.args))
+
+
+def _in_expression(expression: Expression, names: Mapping[str, Argument]) -> Expression:
+    if isinstance(expression, Call):
+        return replace(expression, args=tuple(_in_expression(argument, names) for argument in expression.args))
+    return _in_argument(expression, names)
+
+
+def _in_computation(computation: Computation, names: Mapping[str, Argument]) -> Computation:
+    expression = _in_expression(computation.expression, names)
+    if isinstance(computation, Filter):
+        return Filter(expression)
+    variable = _in_argument(computation.variable, names)
+    assert isinstance(variable, Variable)
+    return replace(computation, expression=expression, variable=variable)

@@ -1,0 +1,95 @@
+"""What does SPARQL text say? rdflib reads it and gives the algebra of SPARQL 1.1 (section 18).
+
+Parsing takes longer than most queries, so texts that were read are remembered.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Any
+
+from everlog.errors import SparqlError
+
+_REMEMBERED = 512
+_lock = threading.Lock()
+
+Algebra = Any  # rdflib's CompValue, which has no types
+
+
+def parse_query(text: str, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> Algebra:
+    """The algebra of a query; its root is a SelectQuery, AskQuery, ConstructQuery or DescribeQuery."""
+    return _query(text, base, tuple(sorted((prefixes or {}).items())))
+
+
+def parse_update(text: str, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> list[Algebra]:
+    """The operations of an update request, in order."""
+    return _update(text, base, tuple(sorted((prefixes or {}).items())))
+
+
+@lru_cache(_REMEMBERED)
+def _query(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> Algebra:
+    from rdflib.plugins.sparql.algebra import translateQuery
+    from rdflib.plugins.sparql.parser import parseQuery
+
+    with _errors(text):
+        return translateQuery(parseQuery(text), base, dict(prefixes)).algebra
+
+
+@lru_cache(_REMEMBERED)
+def _update(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> list[Algebra]:
+    from rdflib.plugins.sparql.algebra import translateUpdate
+    from rdflib.plugins.sparql.parser import parseUpdate
+
+    with _errors(text):
+        return list(translateUpdate(parseUpdate(text), base, dict(prefixes)).algebra)
+
+
+@contextmanager
+def _errors(text: str) -> Iterator[None]:
+    """Literals are taken as they are written, and what is wrong with the text is said in our words."""
+    import rdflib
+    from pyparsing import ParseBaseException
+
+    with _lock:
+        normalises, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        try:
+            yield
+        except ParseBaseException as error:
+            raise _syntax_error(text, error) from None
+        except RecursionError:
+            raise SparqlError("the query is nested too deeply", hint="split it into smaller ones") from None
+        except Exception as error:  # rdflib raises plain exceptions for what its grammar lets pass
+            raise _other_error(text, error) from None
+        finally:
+            rdflib.NORMALIZE_LITERALS = normalises
+
+
+def _syntax_error(text: str, error: Any) -> SparqlError:
+    line, column = error.lineno, error.column
+    found = text.splitlines()[line - 1][column - 1 :].split() if line <= len(text.splitlines()) else []
+    expected = re.sub(r"^Expected ", "", error.msg).removeprefix("end of text")
+    message = f"line {line}, column {column}: " + (f"{found[0]!r} is not expected here" if found else "the text ends")
+    return SparqlError(message, hint=f"expected: {expected}" if expected and len(expected) < 200 else None)
+
+
+def _other_error(text: str, error: Exception) -> SparqlError:
+    unknown = re.search(r"Unknown namespace prefix\s*:\s*(\S*)", str(error))
+    if unknown:
+        prefix = unknown.group(1).rstrip(":")
+        declared = re.findall(r"(?i)\bPREFIX\s+([^\s:]*):", text)
+        place = re.search(rf"(?<![\w:]){re.escape(prefix)}:", text)
+        where = _place(text, place.start()) if place else ""
+        near = get_close_matches(prefix, declared, 1)
+        hint = f"did you mean {near[0]}:?" if near else f"declare it: PREFIX {prefix}: <…>"
+        return SparqlError(f"{where}the prefix {prefix}: is not declared", hint=hint)
+    return SparqlError(str(error) or type(error).__name__)
+
+
+def _place(text: str, position: int) -> str:
+    before = text[:position]
+    return f"line {before.count(chr(10)) + 1}, column {position - before.rfind(chr(10))}: "

@@ -1,0 +1,327 @@
+"""Which branches does a pattern of the SPARQL algebra have?
+
+    BGP, Join, Filter, Extend     more atoms and computations in the same bodies
+    Union                         the branches of both
+    Minus                         NOT a projection of each right branch that shares a variable with the left one
+    LeftJoin                      the join, and the left branches with NOT a projection of what they would join with
+    Graph                         atoms of `quad` in place of `triple`
+    Group, Distinct, VALUES       relations of their own (tables.py), which are sets
+    paths                         paths.py
+    EXISTS                        a relation of the outer bindings that have a solution inside
+
+Projections under NOT are auxiliary relations; everything else is one body. So an answer keeps counts of what it shows,
+and not the joins below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count, product
+from typing import Any
+
+from everlog.errors import SparqlError
+from everlog.plans.expressions import compile_expression, holds
+from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule
+from everlog.rules.syntax import (
+    QUAD,
+    TRIPLE,
+    Argument,
+    Atom,
+    Call,
+    Constant,
+    Expression,
+    Variable,
+    expression_variables,
+)
+from everlog.sparql import paths, tables
+from everlog.sparql.branches import UNIT, Branch, joined
+from everlog.sparql.expressions import FAILS, Translator, may_fail, resolved
+from everlog.sparql.parsing import Algebra
+from everlog.sparql.terms import HIDDEN, argument_from
+
+_MOST_BRANCHES = 256
+TRUE = Constant(True)
+
+Branches = list[Branch]
+
+
+@dataclass
+class Compilation:
+    """What is made while one query is translated: auxiliary rules, and names that nobody else has."""
+
+    name: str
+    base: str | None = None
+    default_graphs: tuple[Argument, ...] = ()  # FROM; none: the store's own default graph
+    named_graphs: tuple[Argument, ...] | None = None  # FROM NAMED; None: all there are
+    rules: list[EvaluatedRule] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=count)
+
+    def relation(self, what: str) -> str:
+        return f"{self.name}{AUXILIARY}{what}{next(self._numbers)}"
+
+    def variable(self) -> str:
+        return f"{HIDDEN}{next(self._numbers)}"
+
+    def conclude(self, relation: str, names: Sequence[str], branches: Iterable[Branch], *, bag: bool = False) -> Atom:
+        """Rules that fill a relation with certain variables of branches; gives its atom."""
+        head = Atom(relation, tuple(Variable(name) for name in names))
+        for branch in branches:
+            self.rules.append(FlatRule(self.name, (head,), branch.atoms, branch.absent, branch.computations, bag=bag))
+        return head
+
+
+class Patterns:
+    """Translates the patterns of one query."""
+
+    def __init__(self, compilation: Compilation, graph: Argument | None = None) -> None:
+        self.made = compilation
+        self.graph = graph  # the graph that is looked at; None is the default graph
+        self._exists: dict[str, tuple[Algebra, bool]] = {}
+
+    def branches(self, pattern: Algebra) -> Branches:
+        """The branches of a pattern."""
+        translate: Callable[[Algebra], Branches] | None = getattr(self, f"_{pattern.name.lower()}", None)
+        if pattern.name == "ServiceGraphPattern":
+            raise SparqlError("SERVICE asks other servers, which Everlog never does", hint="load the data instead")
+        if translate is None:
+            raise SparqlError(f"the pattern {pattern.name} is not known")
+        found = translate(pattern)
+        if len(found) > _MOST_BRANCHES:
+            raise SparqlError(
+                f"OPTIONAL and UNION can be combined in more than {_MOST_BRANCHES} ways",
+                hint="split the query, or put OPTIONALs that belong together into one",
+            )
+        return found
+
+    # --- triples ------------------------------------------------------------------------------------------------------
+
+    def _bgp(self, pattern: Algebra) -> Branches:
+        found = [UNIT]
+        for subject, predicate, object_ in pattern.triples:
+            ends = argument_from(subject), argument_from(object_)
+            found = self._product(found, paths.branches(self, ends[0], predicate, ends[1]))
+        return found if pattern.triples else self._in_some_graph([UNIT])
+
+    def triple(self, subject: Argument, predicate: Argument, object_: Argument) -> Atom:
+        """The atom that matches triples of the graph that is looked at."""
+        if self.graph is not None:
+            return Atom(QUAD, (subject, predicate, object_, self.graph))
+        if self.made.default_graphs:
+            return Atom(tables.merged_graphs(self.made), (subject, predicate, object_))
+        return Atom(TRIPLE, (subject, predicate, object_))
+
+    def _graph(self, pattern: Algebra) -> Branches:
+        graph = argument_from(pattern.term)
+        inside = Patterns(self.made, graph)
+        found = inside._in_some_graph(inside.branches(pattern.p))
+        if self.made.named_graphs is not None:
+            name = tables.graph_list(self.made, self.made.named_graphs)
+            found = [branch.having(Atom(name, (graph,))) for branch in found]
+        return found
+
+    def _in_some_graph(self, found: Branches) -> Branches:
+        """Inside GRAPH a pattern is looked for in a graph that there is."""
+        if self.graph is None:
+            return found
+        reads = [any(atom.relation == QUAD and atom.args[3] == self.graph for atom in b.atoms) for b in found]
+        return [
+            branch if has_graph else branch.having(Atom(tables.graph_names(self.made), (self.graph,)))
+            for branch, has_graph in zip(found, reads, strict=True)
+        ]
+
+    # --- putting patterns together ------------------------------------------------------------------------------------
+
+    def _join(self, pattern: Algebra) -> Branches:
+        return self._product(self.branches(pattern.p1), self.branches(pattern.p2))
+
+    def _product(self, left: Branches, right: Branches) -> Branches:
+        return [joined(one, other, self.made.variable()) for one, other in product(left, right)]
+
+    def _union(self, pattern: Algebra) -> Branches:
+        return self.branches(pattern.p1) + self.branches(pattern.p2)
+
+    def _minus(self, pattern: Algebra) -> Branches:
+        left, right = self.branches(pattern.p1), self.branches(pattern.p2)
+        projections = _Projections(self.made, "minus", right)
+        return [
+            one.without(
+                *(
+                    projections.on(n, one.bound & other.bound)
+                    for n, other in enumerate(right)
+                    if one.bound & other.bound
+                )
+            )
+            for one in left
+        ]
+
+    def _leftjoin(self, pattern: Algebra) -> Branches:
+        left, right = self.branches(pattern.p1), self.branches(pattern.p2)
+        found: Branches = []
+        projections = _Projections(self.made, "optional", right)
+        for one in left:
+            pairs = [joined(one, other, self.made.variable()) for other in right]
+            matching = self._filtered(pattern.expr, pairs)
+            found += matching
+            if matching == pairs:
+                found.append(one.without(*(projections.on(n, one.bound & o.bound) for n, o in enumerate(right))))
+            else:
+                relation = self.made.relation("optional")
+                found.append(one.without(self.made.conclude(relation, sorted(one.bound), matching)))
+        return found
+
+    # --- conditions and values ----------------------------------------------------------------------------------------
+
+    def _filter(self, pattern: Algebra) -> Branches:
+        return self._filtered(pattern.expr, self.branches(pattern.p))
+
+    def _filtered(self, condition: Any, branches: Branches) -> Branches:
+        expression = self._translated(condition)
+        return [passed for branch in branches for passed in self._passing(expression, branch)]
+
+    def _passing(self, expression: Expression, branch: Branch) -> Branches:
+        found = []
+        for case, known in self._cases(expression, branch):
+            condition = resolved(known, case.bound)
+            if next(expression_variables(condition), None) is not None:
+                found.append(case.where(condition))
+            elif holds(compile_expression(condition, []), []):
+                found.append(case)
+        return found
+
+    def _extend(self, pattern: Algebra) -> Branches:
+        expression, name = self._translated(pattern.expr), str(pattern.var)
+        found = []
+        for branch in self.branches(pattern.p):
+            if name in branch.bound:
+                raise SparqlError(f"?{name} has a value already where BIND or AS gives it one")
+            for case, known in self._cases(expression, branch):
+                value = resolved(known, case.bound)
+                if value == FAILS:
+                    found.append(case)
+                    continue
+                found.append(case.binding(value, name))
+                if may_fail(value):
+                    found.append(case.failing(value, self.made.variable()))
+        return found
+
+    def _translated(self, expression: Any) -> Expression:
+        return Translator(self._exists_variable, self.made.base).translate(expression)
+
+    # --- EXISTS -------------------------------------------------------------------------------------------------------
+
+    def _exists_variable(self, pattern: Algebra, wanted: bool) -> Expression:
+        name = f"{HIDDEN}exists{len(self._exists)}"
+        self._exists[name] = pattern, wanted
+        return Variable(name)
+
+    def _cases(self, expression: Expression, branch: Branch) -> Iterator[tuple[Branch, Expression]]:
+        """A branch for each way in which the EXISTS in an expression may turn out, and the expression then."""
+        asked = [v.name for v in expression_variables(expression) if v.name in self._exists]
+        cases = [(branch, expression)]
+        for name in dict.fromkeys(asked):
+            pattern, wanted = self._exists[name]
+            found = self._exists_atom(pattern, branch)
+            cases = [
+                (
+                    case.having(found, binding=False) if there else case.without(found),
+                    _put(name, there == wanted, known),
+                )
+                for case, known in cases
+                for there in (True, False)
+            ]
+        yield from cases
+
+    def _exists_atom(self, pattern: Algebra, outer: Branch) -> Atom:
+        """The atom of the outer bindings for which a pattern has a solution."""
+        mentioned = {str(v) for v in _mentioned(pattern)}
+        shared = sorted(outer.bound & mentioned)
+        seed = UNIT
+        if shared:
+            seed = UNIT.having(self.made.conclude(self.made.relation("outer"), shared, [outer]))
+        inside = Patterns(self.made, self.graph)
+        return self.made.conclude(self.made.relation("exists"), shared, inside._seeded(pattern, seed))
+
+    def _seeded(self, pattern: Algebra, seed: Branch) -> Branches:
+        """The branches of a pattern inside EXISTS, where filters see what is bound outside."""
+        if pattern.name == "Filter":
+            return self._filtered(pattern.expr, self._seeded(pattern.p, seed))
+        return self._product([seed], self.branches(pattern))
+
+    # --- tables -------------------------------------------------------------------------------------------------------
+
+    def _tomultiset(self, pattern: Algebra) -> Branches:
+        if pattern.p.name == "values":
+            return tables.values(self.made, pattern.p.res)
+        return self._subquery(pattern.p)
+
+    def _subquery(self, query: Algebra) -> Branches:
+        """The branches of a SELECT inside another: what it does not show gets names of its own."""
+        if query.name == "Slice":
+            raise SparqlError(
+                "LIMIT and OFFSET inside a subquery are not there yet",
+                hint="ask the inner query first, then use VALUES",
+            )
+        if query.name in ("OrderBy", "Reduced"):
+            return self._subquery(query.p)
+        if query.name == "Distinct":
+            return tables.distinct(self.made, self._subquery(query.p))
+        if query.name != "Project":
+            return self.branches(query)
+        inner = query.p.p if query.p.name == "OrderBy" else query.p
+        shown = frozenset(str(variable) for variable in query.PV)
+        return [self.hiding(branch, shown) for branch in self.branches(inner)]
+
+    def hiding(self, branch: Branch, shown: frozenset[str]) -> Branch:
+        """A branch of which only some variables can be seen."""
+        own = self.made.variable()
+        names = {name: f"{own}{name}" for name in branch.variables() if name not in shown}
+        return branch.renamed(names).seen_as(shown)
+
+    _project = _distinct = _reduced = _slice = _orderby = _subquery
+
+    def _aggregatejoin(self, pattern: Algebra) -> Branches:
+        return tables.groups(self, pattern)
+
+
+class _Projections:
+    """Relations with some variables of branches, each made once."""
+
+    def __init__(self, made: Compilation, what: str, branches: Branches) -> None:
+        self._made, self._what, self._branches = made, what, branches
+        self._known: dict[tuple[int, frozenset[str]], Atom] = {}
+
+    def on(self, number: int, names: frozenset[str]) -> Atom:
+        key = number, names
+        if key not in self._known:
+            relation = self._made.relation(self._what)
+            self._known[key] = self._made.conclude(relation, sorted(names), [self._branches[number]])
+        return self._known[key]
+
+
+def _put(name: str, value: bool, expression: Expression) -> Expression:
+    """An expression with a truth value in the place of a variable."""
+    if isinstance(expression, Variable):
+        return Constant(value) if expression.name == name else expression
+    if isinstance(expression, Call):
+        return replace(expression, args=tuple(_put(name, value, argument) for argument in expression.args))
+    return expression
+
+
+def _mentioned(pattern: Any) -> Iterator[Any]:
+    """Every variable that a pattern mentions, also in expressions and inside further EXISTS."""
+    import rdflib
+    from rdflib.paths import Path
+    from rdflib.plugins.sparql.parserutils import CompValue
+
+    if isinstance(pattern, rdflib.Variable):
+        yield pattern
+    elif isinstance(pattern, CompValue):
+        for key in pattern:
+            if key != "_vars":
+                yield from _mentioned(getattr(pattern, key))
+    elif isinstance(pattern, dict):
+        yield from _mentioned(list(pattern))
+    elif isinstance(pattern, list | tuple | set) and not isinstance(pattern, Path):
+        for each in pattern:
+            yield from _mentioned(each)

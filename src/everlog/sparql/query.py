@@ -1,0 +1,185 @@
+"""What does a SPARQL query ask for: which rules, and what is done with their answers?
+
+The pattern becomes rules that fill one relation, the *answer* (patterns.py). What stands around it is told apart here:
+the variables that are shown, DISTINCT, ORDER BY, LIMIT and OFFSET, the template of a CONSTRUCT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from everlog.errors import SparqlError
+from everlog.facts.terms import Term
+from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule
+from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable
+from everlog.sparql.branches import Branch
+from everlog.sparql.expressions import FAILS, Translator, resolved
+from everlog.sparql.parsing import Algebra, parse_query
+from everlog.sparql.patterns import Compilation, Patterns
+from everlog.sparql.terms import argument_from
+
+Triple = tuple[Argument, Argument, Argument]
+
+
+@dataclass(frozen=True)
+class Order:
+    """A condition of ORDER BY: a column of the answer, and its direction."""
+
+    column: str
+    descending: bool
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query, ready to be evaluated."""
+
+    form: str  # select, ask, construct or describe
+    rules: tuple[EvaluatedRule, ...]
+    answer: Atom  # its arguments: the variables shown, then those that only the order needs
+    shown: tuple[str, ...]
+    distinct: bool = False
+    order: tuple[Order, ...] = ()
+    offset: int = 0
+    limit: int | None = None
+    template: tuple[Triple, ...] = ()  # of CONSTRUCT
+    described: tuple[Argument, ...] = ()  # terms and variables of DESCRIBE
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(argument.name for argument in self.answer.args if isinstance(argument, Variable))
+
+
+@dataclass
+class _Modifiers:
+    """What stands around a pattern."""
+
+    pattern: Algebra
+    shown: tuple[str, ...] | None = None
+    distinct: bool = False
+    order: list[Any] | None = None
+    offset: int = 0
+    limit: int | None = None
+
+
+def compile_query(
+    text: str,
+    name: str,
+    *,
+    base: str | None = None,
+    prefixes: Mapping[str, str] | None = None,
+    bindings: Mapping[str, Term] | None = None,
+) -> Query:
+    """Translate a query; `name` begins the names of its relations, `bindings` are values for some of its variables."""
+    algebra = parse_query(text, base, prefixes)
+    form = algebra.name.removesuffix("Query").lower()
+    made = Compilation(name, base, **_dataset(algebra.datasetClause))
+    asked = _modifiers(algebra.p)
+    branches = Patterns(made).branches(asked.pattern) if asked.pattern is not None else [Branch()]
+    if bindings:
+        for variable, term in bindings.items():
+            branches = [branch.given(variable, term) for branch in branches]
+    in_scope = sorted({each for branch in branches for each in branch.bound if not each.startswith("~")})
+    shown = _shown(form, algebra, asked, in_scope)
+    order, extra = _order(made, asked.order or [], shown)
+    columns = (*shown, *extra)
+    # Where the order needs nothing else, each solution of DISTINCT is wanted once: the answer is a set.
+    distinct = asked.distinct and not extra
+    answer = Atom(f"{name}{AUXILIARY}answer", tuple(Variable(column) for column in columns))
+    for branch in branches:
+        made.conclude(answer.relation, columns, [_padded(branch, columns, extra)], bag=not distinct)
+    return Query(
+        form,
+        tuple(made.rules),
+        answer,
+        shown,
+        asked.distinct,
+        order,
+        asked.offset,
+        asked.limit,
+        tuple(_template(algebra.template or [])),
+        tuple(argument_from(each) for each in (algebra.PV or [])) if form == "describe" else (),
+    )
+
+
+def _dataset(clauses: Any) -> dict[str, Any]:
+    """FROM and FROM NAMED."""
+    if not clauses:
+        return {}
+    default = tuple(argument_from(clause.default) for clause in clauses if clause.default)
+    named = tuple(argument_from(clause.named) for clause in clauses if clause.named)
+    nowhere = Constant("")  # no graph has a string for a name: FROM NAMED alone leaves the default graph empty
+    return {"default_graphs": default or (nowhere,), "named_graphs": named}
+
+
+def _modifiers(algebra: Algebra) -> _Modifiers:
+    found = _Modifiers(algebra)
+    while (node := found.pattern) is not None:
+        if node.name == "Slice":
+            found.offset, found.limit = int(node.start or 0), None if node.length is None else int(node.length)
+        elif node.name in ("Distinct", "Reduced"):
+            found.distinct = found.distinct or node.name == "Distinct"
+        elif node.name == "Project" and found.shown is None:
+            found.shown = tuple(str(variable) for variable in node.PV)
+        elif node.name == "OrderBy":
+            found.order = list(node.expr)
+        else:
+            break
+        found.pattern = node.p
+    return found
+
+
+def _shown(form: str, algebra: Algebra, asked: _Modifiers, in_scope: list[str]) -> tuple[str, ...]:
+    if form == "ask":
+        return ()
+    if form == "select":
+        # For `*` rdflib lists all variables, those inside MINUS and EXISTS too, in no order.
+        names = asked.shown or ()
+        return tuple(names)
+    if form == "construct":
+        used = {
+            argument.name
+            for triple in _template(algebra.template or [])
+            for argument in triple
+            if isinstance(argument, Variable)
+        }
+        return tuple(name for name in in_scope if name in used)
+    return tuple(str(each) for each in algebra.PV if str(each) in in_scope)
+
+
+def _order(
+    made: Compilation, conditions: list[Any], shown: tuple[str, ...]
+) -> tuple[tuple[Order, ...], dict[str, Expression]]:
+    """The conditions of ORDER BY, and the expressions among them that are not shown anyway, by their column."""
+    order, extra = [], {}
+    for condition in conditions:
+        expression = Translator(_no_exists, made.base).translate(condition.expr)
+        if isinstance(expression, Variable) and expression.name in shown:
+            column = expression.name
+        else:
+            column = made.variable()
+            extra[column] = expression
+        order.append(Order(column, condition.order == "DESC"))
+    return tuple(order), extra
+
+
+def _no_exists(pattern: Algebra, wanted: bool) -> Expression:
+    raise SparqlError("EXISTS cannot stand in ORDER BY")
+
+
+def _padded(branch: Branch, columns: tuple[str, ...], extra: Mapping[str, Expression]) -> Branch:
+    """A branch with a value for every column: UNBOUND for variables that it does not bind."""
+    missing = []
+    for column in columns:
+        if column in extra:
+            missing.append(Attempt(resolved(extra[column], branch.bound), Variable(column)))
+        elif column not in branch.bound:
+            missing.append(Attempt(FAILS, Variable(column)))
+    hidden = {name: f"~hidden~{name}" for name in branch.variables() if name in columns and name not in branch.bound}
+    branch = branch.renamed(hidden)
+    return replace(branch, computations=(*branch.computations, *missing))
+
+
+def _template(triples: list[Any]) -> list[Triple]:
+    return [(argument_from(triple[0]), argument_from(triple[1]), argument_from(triple[2])) for triple in triples]

@@ -1,0 +1,71 @@
+"""How is a SPARQL query answered from the facts that are there?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.engines.interface import Engine
+from everlog.facts.terms import BlankNode, Term
+from everlog.limits import Limits
+from everlog.maintenance.materialise import materialise
+from everlog.plans.flat_rules import rule_reads
+from everlog.rules.components import maintenance_components
+from everlog.rules.syntax import Constant
+from everlog.sparql.graphs import Graph, GroundTriple, constructed
+from everlog.sparql.query import Query, compile_query
+from everlog.sparql.solutions import Solutions, Truth
+
+if TYPE_CHECKING:
+    from everlog.store.store import KnowledgeBase
+
+Answer = Solutions | Truth | Graph
+
+
+def answer(kb: KnowledgeBase, text: str, bindings: Mapping[str, Term] | None, base: str | None = None) -> Answer:
+    """Evaluate a query once, on explicit and derived facts, and forget what that took."""
+    query = compile_query(text, "query", base=base, prefixes=kb._prefixes, bindings=bindings)
+    engine, savepoint = kb._engine, kb._engine.savepoint()
+    try:
+        evaluate(engine, query, kb.limits)
+        solutions = collect(engine, query)
+    finally:
+        engine.rollback(savepoint)
+    if query.form == "ask":
+        return Truth(bool(solutions))
+    if query.form == "construct":
+        return constructed(query, solutions)
+    if query.form == "describe":
+        return Graph(_described(kb, query, solutions))
+    return solutions
+
+
+def evaluate(engine: Engine, query: Query, limits: Limits) -> None:
+    """Fill the relations of a query."""
+    components = maintenance_components(query.rules, rule_reads)
+    materialise(engine, components, limits.watch())
+
+
+def collect(engine: Engine, query: Query) -> Solutions:
+    """What the answer relation of a query holds now."""
+    facts = engine.collect(query.answer.relation)
+    weights = np.asarray(engine.weights(query.answer.relation), np.int64)
+    return Solutions.of(query, engine.dictionary, facts.columns, weights)
+
+
+def _described(kb: KnowledgeBase, query: Query, solutions: Solutions) -> Iterator[GroundTriple]:
+    """What is said of terms: the triples they are the subject of, and those of the blank nodes that these lead to."""
+    waiting = [argument.term for argument in query.described if isinstance(argument, Constant)]
+    waiting += [term for row in solutions for term in row if term is not None]
+    seen = set()
+    while waiting:
+        subject = waiting.pop(0)
+        if subject in seen:
+            continue
+        seen.add(subject)
+        for predicate, object_ in kb.query("SELECT ?p ?o { ?s ?p ?o }", bindings={"s": subject}):
+            yield subject, predicate, object_
+            if isinstance(object_, BlankNode):
+                waiting.append(object_)

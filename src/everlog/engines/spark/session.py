@@ -32,6 +32,12 @@ EVERYWHERE = {
     # What is kept is kept for one run, and read a few times: packing it takes longer than that saves.
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.ui.showConsoleProgress": "false",  # Everlog shows progress of its own
+    # A recursion makes thousands of jobs, and the driver would remember a thousand of them, each with the text of its
+    # plan, whether somebody looks or not.
+    "spark.sql.ui.retainedExecutions": "10",
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "1000",
 }
 
 # In this process only: a cluster knows better.

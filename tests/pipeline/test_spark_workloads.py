@@ -15,7 +15,7 @@ import everlog
 
 pytestmark = [pytest.mark.spark, pytest.mark.nightly, pytest.mark.xdist_group("spark")]
 
-FULL = ("rs1", "rs2", "rs3", "wordnet", "debian")
+FULL = ("rs1", "rs2", "rs3", "wordnet", "wordnet_triples", "debian")
 SMALLER = {
     "closure": 0.3,
     "forest": 0.2,

@@ -47,7 +47,7 @@ def test_add_tells_what_came(everlog: Everlog, kb: str, folder: Path) -> None:
         "+ last: end(?x) :- pair(?x, ?_1).",
         "end\t+2",
         "pair\t+2",
-        "directly affected: r19, back; last",
+        "directly affected: r19; back; last",
         "indirectly affected: none",
         "version 2: 3 rules added, 0 rules removed",
     ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from everlog.plans.flat_rules import EvaluatedRule, flatten_rules, rule_reads
 from everlog.plans.rewrites import Rewriting, rewrite_rules
 from everlog.rules.components import Component
-from everlog.rules.hypergraph import Hypergraph, Impact
+from everlog.rules.hypergraph import Hypergraph
 from everlog.rules.syntax import Rule
 
 
@@ -35,8 +35,8 @@ class EvaluatedProgram:
         known = {rule: number for number, rule in self.graph.rules.items()}
         removed = tuple(rule for rule in known if rule not in wanted)
         added = tuple(rule for rule in wanted if rule not in known)
-        graph, impact = self.graph.changed({known[rule] for rule in removed}, added)
-        return ProgramChange(self, EvaluatedProgram(rewriting, graph), removed, added, impact)
+        graph, _ = self.graph.changed({known[rule] for rule in removed}, added)
+        return ProgramChange(self, EvaluatedProgram(rewriting, graph), removed, added)
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,6 @@ class ProgramChange:
     after: EvaluatedProgram
     removed: tuple[EvaluatedRule, ...]
     added: tuple[EvaluatedRule, ...]
-    impact: Impact[EvaluatedRule]
 
     def between(self) -> Hypergraph[EvaluatedRule] | None:
         """The graph of the rules of both programs, in whose components facts have one owner before and after.

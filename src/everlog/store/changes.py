@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from everlog.engines.interface import PhaseReport
 from everlog.facts.terms import Term
 from everlog.maintenance.reports import ComponentReport
+from everlog.rules.affected import affected_names
+from everlog.rules.syntax import Rule
 from everlog.store.rows import Rows
 
 
@@ -29,9 +32,22 @@ class Report:
     marked_explicit: int = 0  # facts that the next update takes away, seen while this one worked
     marked_implicit: int = 0  # facts that may go with them
     seconds: float = 0.0
-    directly_affected: Sequence[str] = ()  # components that have gained or lost rules, in the order of evaluation
-    indirectly_affected: Sequence[str] = ()  # components downstream of those
+    rules: tuple[Sequence[Rule], Sequence[Rule]] = ((), ())  # before and after, where they have changed
     rebuilt: str = ""  # why everything was derived again, where a change of rules came to that
+
+    @property
+    def directly_affected(self) -> Sequence[str]:
+        """Components that have gained, lost, merged or split rules, by their names, in the order of evaluation."""
+        return self._affected[0]
+
+    @property
+    def indirectly_affected(self) -> Sequence[str]:
+        """Components downstream of those, and of rules that went with their whole component."""
+        return self._affected[1]
+
+    @cached_property
+    def _affected(self) -> tuple[Sequence[str], Sequence[str]]:
+        return affected_names(*self.rules)  # found when somebody asks: an update need not wait for it
 
     @property
     def rule_applications(self) -> int:

@@ -7,7 +7,7 @@ and no longer in those that go.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from everlog.dictionary.dictionary import Dictionary
@@ -16,8 +16,7 @@ from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.rule_changes import Transition
 from everlog.maintenance.update import Maintenance
-from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
-from everlog.rules.components import Component
+from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.dependencies import body_atoms
 from everlog.rules.syntax import Rule
 from everlog.store.bases import in_part
@@ -77,11 +76,6 @@ def rule_step(maintenance: Maintenance, change: ProgramChange, report: Report) -
 
 def _auxiliaries(program: EvaluatedProgram) -> dict[str, None]:
     return {shape.name: None for shape in shapes(program.components) if is_auxiliary(shape.name)}
-
-
-def component_names(components: Iterable[Component[EvaluatedRule]]) -> Sequence[str]:
-    """Components by the names of their rules."""
-    return [", ".join(dict.fromkeys(rule.name for rule in component.rules)) for component in components]
 
 
 def rule_arities(rules: Iterable[Rule]) -> dict[str, int]:

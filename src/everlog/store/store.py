@@ -43,7 +43,7 @@ from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rows import Rows
-from everlog.store.rule_steps import RuleStep, component_names, rule_arities, rule_step
+from everlog.store.rule_steps import RuleStep, rule_arities, rule_step
 from everlog.store.updates import Update
 
 if TYPE_CHECKING:
@@ -354,8 +354,7 @@ class KnowledgeBase:
         if rules == self._rules:
             return None
         change = self._maintenance.program.changed(rules, rewrites=self._rewrites)
-        report.directly_affected = component_names(change.impact.direct)
-        report.indirectly_affected = component_names(change.impact.indirect)
+        report.rules = self._rules, rules
         return rule_step(self._maintenance, change, report)
 
     def _arities_after(self, rules: tuple[Rule, ...], inserted: dict[str, Batch]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from everlog.rules.affected import hyper_node_change
 from everlog.rules.dependencies import body_atoms, dependencies, heads_of, strongly_connected
 from everlog.rules.extents import extent
 from everlog.rules.hypergraph import Hypergraph
@@ -92,9 +93,8 @@ class RuleGraph:
 def rule_graph(change: PlannedChange, prefixes: Mapping[str, str]) -> RuleGraph:
     """The graph of a program that may be about to change."""
     rules = (*change.rules, *change.added)
-    before = Hypergraph(body_atoms, owning=False).changed((), change.rules)[0]
-    removed = {number for number, rule in before.rules.items() if rule in change.removed}
-    after, impact = before.changed(removed, change.added)
+    nodes = hyper_node_change(change.rules, change.removed, change.added)
+    before, after, impact = nodes.before, nodes.after, nodes.impact
     places: list[list[int]] = [list(group) for group in after.members]
     affected = [Affected.NOT] * len(places)
     for components, how in ((impact.direct, Affected.DIRECTLY), (impact.indirect, Affected.INDIRECTLY)):

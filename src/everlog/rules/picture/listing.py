@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,8 +16,12 @@ _SIGNS = {Fate.STAYS: " ", Fate.ADDED: "+", Fate.REMOVED: "-"}
 
 def to_text(graph: RuleGraph) -> str:
     """Component after component: its rules, sizes, and which others read it."""
-    rules = sum(len(box.rules) for box in graph.boxes)
-    lines = [f"{_number(len(graph.boxes), 'component')}, {_number(rules, 'rule')}"]
+    fates = Counter(drawn.fate for box in graph.boxes for drawn in box.rules)
+    components = sum(not box.gone for box in graph.boxes)
+    left = fates[Fate.STAYS] + fates[Fate.ADDED]
+    lines = [f"{_number(components, 'component')}, {_number(left, 'rule')}"]
+    if graph.planned:
+        lines[0] += f", with {fates[Fate.ADDED]} added and {fates[Fate.REMOVED]} removed"
     for number, box in enumerate(graph.boxes):
         lines += ["", ", ".join([f"component {number + 1}", *_qualities(box)])]
         lines += [f"{_SIGNS[drawn.fate]} {print_rule(drawn.rule, graph.prefixes)}" for drawn in box.rules]

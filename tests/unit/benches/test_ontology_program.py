@@ -1,0 +1,22 @@
+"""Is the program of LUBM what its ontology says?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from everlog.benches.ontology_rules import ontology_rules
+from everlog.benches.shared_data import shared_data
+from everlog.errors import NotFoundError
+from everlog.rules.parser import parse_program, read_program
+
+PROGRAM = Path(__file__).parents[3] / "benchmarks" / "programs" / "lubm.dl"
+
+
+def test_lubm() -> None:
+    try:
+        ontology = shared_data("lubm", "univ-bench.ttl")
+    except NotFoundError as missing:
+        pytest.skip(str(missing))
+    assert read_program(PROGRAM).rules == parse_program(ontology_rules(ontology)).rules

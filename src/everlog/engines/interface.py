@@ -221,6 +221,9 @@ class MaintainingEngine(Engine, Protocol):
         Before facts are loaded and phases run again: `load` and `derive` know of no fact that was there once.
         """
 
+    def weight_changes(self, relation: str) -> tuple[FactColumns, Sequence[int]]:
+        """The facts of a relation whose weight the update has changed so far, and by how much; before `commit`."""
+
     def commit(self) -> Mapping[str, Changed]:
         """The update is complete; returns what it changed."""
 

@@ -28,10 +28,10 @@ class EvaluatedProgram:
     def components(self) -> tuple[Component[EvaluatedRule], ...]:
         return self.graph.components
 
-    def changed(self, rules: Iterable[Rule], *, rewrites: bool) -> ProgramChange:
-        """The program of these rules, and how it differs from this one."""
+    def changed(self, rules: Iterable[Rule], *, rewrites: bool, views: Iterable[EvaluatedRule] = ()) -> ProgramChange:
+        """The program of these rules and of views, which are flat already, and how it differs from this one."""
         rewriting = rewrite_rules(rules, enabled=rewrites)
-        wanted = dict.fromkeys(flatten_rules(rewriting.rules))
+        wanted = dict.fromkeys((*flatten_rules(rewriting.rules), *views))
         known = {rule: number for number, rule in self.graph.rules.items()}
         removed = tuple(rule for rule in known if rule not in wanted)
         added = tuple(rule for rule in wanted if rule not in known)

@@ -23,6 +23,7 @@ from everlog.store.records import UNREADABLE, Record, decode_record, encode_reco
 from everlog.store.replay import Replay
 
 if TYPE_CHECKING:
+    from everlog.store.applying import Target
     from everlog.store.store import KnowledgeBase
 
 LOG, LOCK = "updates.log", "lock"
@@ -76,21 +77,20 @@ class Journal:
             kb._engine.declare(Shape(name, arity))
             kb._arities[name] = arity
         if replay.version:
-            kb.update(insert=replay.facts(), add_rules=replay.program())
+            kb._replayed(replay.facts(), replay.program(), replay.views)
         kb.version = replay.version
 
     def write(
         self,
         kb: KnowledgeBase,
         version: int,
-        arities: Mapping[str, int],
+        target: Target,
         prefixes: Mapping[str, str],
         kept: Sequence[Rule],
-        rules: Sequence[Rule],
         inserted: Mapping[str, Batch],
         deleted: Mapping[str, Batch],
     ) -> None:
-        """Log an update that is about to count: `rules` are those `kept` and then the new ones."""
+        """Log an update that is about to count: the target's rules are those `kept` and then the new ones."""
         if self._log is None:
             raise UsageError("this knowledge base is closed", hint="open it again")
         names = {rule.name for rule in kept}
@@ -98,10 +98,15 @@ class Journal:
             version,
             insert=[EncodedFacts(batch.relation, batch.columns(), batch.rows) for batch in inserted.values()],
             delete=[EncodedFacts(batch.relation, batch.columns(), batch.rows) for batch in deleted.values()],
-            relations={name: arity for name, arity in arities.items() if kb._arities.get(name) != arity},
+            relations={name: arity for name, arity in target.arities.items() if kb._arities.get(name) != arity},
             prefixes=prefixes,
             remove_rules=[str(rule.name) for rule in kb._rules if rule.name not in names],
-            add_rules={str(rule.name): print_rule(rule) for rule in rules[len(kept) :]},
+            add_rules={str(rule.name): print_rule(rule) for rule in target.rules[len(kept) :]},
+            views={
+                name: view.text if (view := target.views.get(name)) is not None else None
+                for name in dict.fromkeys((*kb._views, *target.views))
+                if kb._views.get(name) is not target.views.get(name)
+            },
         )
         self._log.append(encode_record(record, kb._dictionary))
 

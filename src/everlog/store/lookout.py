@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
 
 
+def nothing_ahead() -> Update | None:
+    """Where no stream is at work, or the next update may not be looked at."""
+    return None
+
+
 class Lookout:
     """Looks for the next update until it has come, and marks what it takes away, once."""
 

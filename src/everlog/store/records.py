@@ -7,8 +7,9 @@ Everything that an update does, in terms, not in ids, so that a record can be re
     {"version": 7, "keys": ["\\"a", "\\"b"], "insert": [["edge", 2, 1]], "delete": [], …}
 
 `insert` and `delete` list relation, arity and number of rows; `relations` has the arity of each relation that became
-known or changed its arity; `prefixes`, `remove_rules` (names) and `add_rules` (texts by name) are there if they
-say anything. Integers are keys like all others. Facts are those that were asked for, also those that had no effect.
+known or changed its arity; `prefixes`, `remove_rules` (names), `add_rules` (texts by name) and `views` (texts by name,
+null for those that go) are there if they say anything. Integers are keys like all others. Facts are those that were
+asked for, also those that had no effect.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Record:
     prefixes: Mapping[str, str] = field(default_factory=dict)
     remove_rules: Sequence[str] = ()
     add_rules: Mapping[str, str] = field(default_factory=dict)  # texts by name
+    views: Mapping[str, str | None] = field(default_factory=dict)  # the same; None for those that go
 
 
 def encode_record(record: Record, dictionary: Dictionary) -> bytes:
@@ -55,7 +57,7 @@ def encode_record(record: Record, dictionary: Dictionary) -> bytes:
         "insert": _lengths(record.insert),
         "delete": _lengths(record.delete),
     }
-    for part in ("relations", "prefixes", "remove_rules", "add_rules"):
+    for part in ("relations", "prefixes", "remove_rules", "add_rules", "views"):
         if value := getattr(record, part):
             said[part] = value
     text = json.dumps(said, separators=(",", ":")).encode()  # ASCII: also half a surrogate pair comes back as it was
@@ -77,6 +79,7 @@ def decode_record(payload: bytes, dictionary: Dictionary) -> Record:
         said.get("prefixes", {}),
         said.get("remove_rules", ()),
         said.get("add_rules", {}),
+        said.get("views", {}),
     )
 
 

@@ -22,6 +22,7 @@ class Replay:
     def __init__(self) -> None:
         self.version = 0
         self.relations: dict[str, int] = {}
+        self.views: dict[str, str] = {}  # texts by name
         self._prefixes: dict[str, str] = {}
         self._rules: dict[str, str] = {}  # texts by name, in the order in which they came
         self._facts: dict[tuple[str, int], list[tuple[EncodedFacts, bool]]] = {}  # by relation and arity; inserted?
@@ -36,6 +37,10 @@ class Replay:
         for name in record.remove_rules:
             del self._rules[name]
         self._rules.update(record.add_rules)
+        for name, text in record.views.items():
+            self.views.pop(name, None)
+            if text is not None:
+                self.views[name] = text
         for inserted, group in ((False, record.delete), (True, record.insert)):
             for facts in group:
                 self._facts.setdefault((facts.relation, facts.arity), []).append((facts, inserted))

@@ -20,7 +20,6 @@ from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.dependencies import body_atoms
 from everlog.rules.syntax import Rule
 from everlog.store.bases import in_part
-from everlog.store.changes import Report
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,9 @@ class RuleStep:
 
     change: ProgramChange
     way: Transition | None
-    new_auxiliaries: tuple[str, ...]
-    old_auxiliaries: tuple[str, ...]
+    rebuilt: str = ""  # why everything must be derived again, where that is so
+    new_auxiliaries: tuple[str, ...] = ()
+    old_auxiliaries: tuple[str, ...] = ()
 
     def begin(self, engine: MaintainingEngine) -> None:
         """Declare what the new rules need, and bring ranks into order; before anything else is changed."""
@@ -63,15 +63,14 @@ class RuleStep:
         return after
 
 
-def rule_step(maintenance: Maintenance, change: ProgramChange, report: Report) -> RuleStep:
-    """How to get to a changed program; the report says why, if that is from the beginning."""
+def rule_step(maintenance: Maintenance, change: ProgramChange) -> RuleStep:
+    """How to get to a changed program."""
     way = maintenance.transition(change)
     if isinstance(way, str):
-        report.rebuilt = way
-        return RuleStep(change, None, (), ())
+        return RuleStep(change, None, way)
     before, after = _auxiliaries(change.before), _auxiliaries(change.after)
     new = tuple(name for name in after if name not in before)
-    return RuleStep(change, way, new, tuple(name for name in before if name not in after))
+    return RuleStep(change, way, "", new, tuple(name for name in before if name not in after))
 
 
 def _auxiliaries(program: EvaluatedProgram) -> dict[str, None]:

@@ -21,38 +21,36 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Queue
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from everlog.engines.interface import Engine, FactColumns, MaintainingEngine, Shape
-from everlog.errors import NotFoundError, ProgramError
+from everlog.engines.interface import Engine, FactColumns
+from everlog.errors import NotFoundError, ProgramError, UsageError
 from everlog.facts.terms import Term
 from everlog.limits import Limits
 from everlog.maintenance.materialise import evaluation_components, materialise
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
-from everlog.maintenance.update import MARKS, Maintenance
+from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
-from everlog.store.bases import in_part, load_bases
+from everlog.store.applying import Changed, Target, derive_again, maintain
 from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
 from everlog.store.engines import make_dictionary, make_engine, rewrites_pay
 from everlog.store.interrupts import Interrupts
-from everlog.store.lookout import Lookout
-from everlog.store.rematerialise import difference, load, load_remaining
+from everlog.store.lookout import nothing_ahead
 from everlog.store.rows import Rows
-from everlog.store.rule_steps import RuleStep, rule_arities, rule_step
+from everlog.store.rule_steps import rule_arities, rule_step
 from everlog.store.updates import Update
+from everlog.store.views import View, make_view, view_arities, view_rules
 
 if TYPE_CHECKING:
     from everlog.store.durable import Journal
     from everlog.store.verify import Verification
 
 OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
-
-Changed = tuple[dict[str, Rows], dict[str, Rows]]  # gained and lost, by relation
 
 
 @dataclass(frozen=True)
@@ -89,10 +87,11 @@ class KnowledgeBase:
         self._prefixes: dict[str, str] = {}
         self._rewrites = rewrites and rewrites_pay(engine)
         self._maintenance = Maintenance(EvaluatedProgram())
+        self._views: Mapping[str, View] = {}
         self.on_progress: Progress | None = None
         self._encoded_ahead: tuple[Update, dict[str, Batch]] | None = None  # the next update, with what it deletes
         self._keeps_witnesses = True  # while marking: derived facts remember what they came from
-        self._look_ahead: Callable[[], Update | None] = _nothing_ahead  # polled in every round where marking is on
+        self._look_ahead: Callable[[], Update | None] = nothing_ahead  # polled in every round where marking is on
         self._journal: Journal | None = None  # where updates are written before they count; None: nowhere
 
     def close(self) -> None:
@@ -176,8 +175,16 @@ class KnowledgeBase:
 
         return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce)
 
-    def _update(self, update: Update, *, name: str = "<rules>", strategy: str | None = None, covers: int = 1) -> Change:
-        """Apply an update that stands for `covers` updates of a stream."""
+    def _update(
+        self,
+        update: Update,
+        *,
+        name: str = "<rules>",
+        strategy: str | None = None,
+        covers: int = 1,
+        views: Mapping[str, View] | None = None,
+    ) -> Change:
+        """Apply an update that stands for `covers` updates of a stream, and may change which views there are."""
         started = time.perf_counter()
         strategy = check_strategy(strategy or self.strategy)
         program = self._read_rules(update.add_rules, name)
@@ -186,6 +193,7 @@ class KnowledgeBase:
         if rules != self._rules:
             self._check(rules, program)
         inserted, deleted = self._encode(update, program, rules)
+        target = self._target(rules, self._views if views is None else views, inserted)
         report = Report()
         version = self.version + covers
 
@@ -193,14 +201,56 @@ class KnowledgeBase:
             """The last step that can fail: all is worked out, nothing in place yet. From here on Ctrl-C waits."""
             interrupts.hold()
             if self._journal is not None:
-                self._journal.write(self, version, arities, program.prefixes, kept, rules, inserted, deleted)
+                self._journal.write(self, version, target, program.prefixes, kept, inserted, deleted)
 
         with Interrupts() as interrupts:
-            gained, lost = self._apply(rules, inserted, deleted, strategy, report, acknowledge)
+            gained, lost, answers = self._apply(target, inserted, deleted, strategy, report, acknowledge)
             self._prefixes.update(program.prefixes)
             self.version = version
+            seen = [(self._views[name], self._views[name].follow(version, found)) for name, found in answers.items()]
         report.seconds = time.perf_counter() - started
+        for view, change in seen:
+            if change is not None:
+                view.call(change)
         return Change(version, gained, lost, report, updates=covers)
+
+    # --- views --------------------------------------------------------------------------------------------------------
+
+    def view(self, name: str, text: str | None = None) -> View:
+        """Keep the answer to a SPARQL query true from now on; without a text, the view of that name."""
+        if text is None:
+            return self._view(name)
+        if not self._maintains():
+            raise UsageError(f"the engine {self._engine_name} keeps no views", hint="use columnar")
+        if name in self._views:
+            raise UsageError(f"there is a view {name} already", hint="drop it first, or choose another name")
+        view = make_view(self, name, text)
+        self._update(Update(), views={**self._views, name: view})
+        return view
+
+    def drop_view(self, name: str) -> None:
+        """Stop keeping a view, and everything that only it needed."""
+        self._view(name)
+        self._update(Update(), views={other: view for other, view in self._views.items() if other != name})
+
+    def views(self) -> list[View]:
+        """Every view that is kept."""
+        return list(self._views.values())
+
+    def _replayed(self, facts: Sequence[Any], program: Program, texts: Mapping[str, str]) -> None:
+        """Become what a log says, all at once."""
+        self._prefixes.update(program.prefixes)
+        views = {name: make_view(self, name, text) for name, text in texts.items()}
+        self._update(Update(facts, {}, program), views=views or None)
+
+    def _view(self, name: str) -> View:
+        if name not in self._views:
+            near = difflib.get_close_matches(name, self._views, 3)
+            raise NotFoundError(
+                f"there is no view {name!r}",
+                hint=f"did you mean {' or '.join(near)}?" if near else "known: " + (", ".join(self._views) or "none"),
+            )
+        return self._views[name]
 
     # --- questions ----------------------------------------------------------------------------------------------------
 
@@ -307,63 +357,38 @@ class KnowledgeBase:
         deleting.add(update.delete)
         return inserting.batches, deleting.batches
 
+    def _target(self, rules: tuple[Rule, ...], views: Mapping[str, View], inserted: Mapping[str, Batch]) -> Target:
+        """Where an update leads: rules, views, relations, and the step that its change of rules is."""
+        arities = self._arities
+        change = None
+        if rules != self._rules or views is not self._views:
+            arities = arities | rule_arities(rules) | view_arities(views)
+            change = self._maintenance.program.changed(rules, rewrites=self._rewrites, views=view_rules(views))
+        new = {batch.relation: batch.arity for batch in inserted.values()}
+        if any(arities.get(name) != arity for name, arity in new.items()):
+            arities = arities | new
+        return Target(rules, views, arities, None if change is None else rule_step(self._maintenance, change))
+
     def _apply(
         self,
-        rules: tuple[Rule, ...],
+        target: Target,
         inserted: dict[str, Batch],
         deleted: dict[str, Batch],
         strategy: str,
         report: Report,
         acknowledge: Callable[[Mapping[str, int]], None],
     ) -> Changed:
-        step = self._rule_step(rules, report)
-        arities = self._arities_after(rules, inserted)
-        reshaped = any(arities[name] != arity for name, arity in self._arities.items())
-        goes_on = not self._rules and not deleted and not reshaped
+        step = target.step
+        if step is not None:
+            report.rules = self._rules, target.rules
+            report.rebuilt = step.rebuilt
+        reshaped = any(target.arities[name] != arity for name, arity in self._arities.items())
+        goes_on = not self._rules and not self._views and not deleted and not reshaped
         begins = step is not None and (goes_on or step.way is None)
         overhaul = strategy == CHOOSE and self._is_overhaul(inserted, deleted)
         if not (overhaul or reshaped or begins) and self._can_maintain():
-            changed = self._maintain(inserted, deleted, strategy, report, acknowledge, arities, step)
-            self._rules, self._arities = rules, arities
-            if step is not None:
-                self._rule_arities = rule_arities(rules)
-            return changed
-        program = self._maintenance.program if step is None else step.change.after
-        if goes_on and self._maintains():
-            with Interrupts() as interrupts:
-                interrupts.hold()
-                cast(MaintainingEngine, self._engine).tidy()
-        engine, savepoint = self._engine, self._engine.savepoint()
-        try:
-            if goes_on:
-                changed = self._extend(savepoint, program, arities, inserted, report)
-            else:
-                engine, changed = self._rebuild(program, arities, inserted, deleted, report)
-            acknowledge(arities)
-        except BaseException:
-            self._engine.rollback(savepoint)
-            raise
-        # Nothing can fail from here on: the new state replaces the old one whole.
-        self._maintenance = Maintenance(program, report.phases)
-        self._engine, self._rules, self._arities = engine, rules, arities
-        self._rule_arities = rule_arities(rules)
-        return changed
-
-    def _rule_step(self, rules: tuple[Rule, ...], report: Report) -> RuleStep | None:
-        """What a change of rules means for evaluation; None if rules stay as they are."""
-        if rules == self._rules:
-            return None
-        change = self._maintenance.program.changed(rules, rewrites=self._rewrites)
-        report.rules = self._rules, rules
-        return rule_step(self._maintenance, change, report)
-
-    def _arities_after(self, rules: tuple[Rule, ...], inserted: dict[str, Batch]) -> dict[str, int]:
-        """Every relation with its arity; one that was known stays known, also when it is empty."""
-        arities = self._arities
-        if rules != self._rules:
-            arities = arities | rule_arities(rules)
-        new = {batch.relation: batch.arity for batch in inserted.values()}
-        return arities if all(arities.get(name) == arity for name, arity in new.items()) else arities | new
+            return maintain(self, target, inserted, deleted, strategy, report, acknowledge)
+        return derive_again(self, target, inserted, deleted, report, acknowledge, goes_on=goes_on)
 
     def _maintains(self) -> bool:
         """Is the engine one that can carry an update through?"""
@@ -375,7 +400,7 @@ class KnowledgeBase:
             return False
         # Into an empty store facts are loaded and everything is derived, which is what that is best at; but where
         # updates are marked, derived facts are to remember what they came from.
-        return self._look_ahead is not _nothing_ahead or not self._is_empty()
+        return self._look_ahead is not nothing_ahead or not self._is_empty()
 
     def _is_overhaul(self, inserted: dict[str, Batch], deleted: dict[str, Batch]) -> bool:
         """Does an update replace so much that beginning anew is less work?"""
@@ -387,136 +412,6 @@ class KnowledgeBase:
 
     def _is_empty(self) -> bool:
         return not any(self._engine.count(name) for name in self._arities)
-
-    def _maintain(
-        self,
-        inserted: dict[str, Batch],
-        deleted: dict[str, Batch],
-        strategy: str,
-        report: Report,
-        acknowledge: Callable[[Mapping[str, int]], None],
-        arities: Mapping[str, int],
-        step: RuleStep | None,
-    ) -> Changed:
-        """Change what is explicit, and rules, and carry that through the components."""
-        engine = cast(MaintainingEngine, self._engine)
-        kept = self._maintenance.kept()
-        report.strategy = strategy
-        new = [Shape(name, arity) for name, arity in arities.items() if name not in self._arities]
-        try:
-            for shape in new:
-                engine.declare(shape)
-            if step is not None:
-                step.begin(engine)
-            engine.doom_marked()
-            watch, marking = self.limits.watch(), strategy in MARKS and self._look_ahead is not _nothing_ahead
-            if marking:
-                # The first facts of all are taken in before the next update is looked at, as the paper does.
-                ahead = _nothing_ahead if self._is_empty() else self._look_ahead
-                watch.between_sweeps = Lookout(self, engine, ahead, report).look
-            edited: list[str] = []
-            for name, batch in deleted.items():
-                known = self._arities.get(name) == batch.arity
-                changed = self._edit(engine, batch, edited, explicit=False) if known else 0
-                report.deleted += changed
-                report.not_there += batch.rows - changed
-            for batch in inserted.values():
-                changed = self._edit(engine, batch, edited, explicit=True)
-                report.inserted += changed
-                report.already_there += batch.rows - changed
-            way = None
-            if step is not None:
-                edited += step.edit_bases(engine, self._dictionary)
-                way = step.way
-            report.phases = self._maintenance.run(
-                engine, edited, strategy, watch, self.on_progress, marking=marking, way=way
-            )
-            watch.look()
-            report.marked_implicit += sum(component.marked for component in report.phases)
-            acknowledge(arities)
-        except BaseException:
-            engine.abort()
-            self._maintenance.restore(kept)
-            for name in (*(shape.name for shape in new), *(step.new_auxiliaries if step is not None else ())):
-                engine.drop(name)
-            raise
-        changes = engine.commit()
-        if step is not None:
-            self._maintenance = step.finish(engine, self._maintenance)
-        gained, lost = {}, {}
-        for name, arity in arities.items():
-            if name in changes:
-                more, less = changes[name]
-                if more.rows:
-                    gained[name] = self._named(arity, more)
-                if less.rows:
-                    lost[name] = self._named(arity, less)
-        return gained, lost
-
-    def _edit(self, engine: MaintainingEngine, batch: Batch, edited: list[str], *, explicit: bool) -> int:
-        """Make facts explicit or no longer, also in the bases of closures; says which relations that concerns."""
-        facts = FactColumns(batch.columns(), batch.rows)
-        edited.append(batch.relation)
-        for closure in self._maintenance.program.rewriting.closures:
-            if closure.part.relation == batch.relation:
-                engine.edit(closure.base, *in_part(closure, facts, self._dictionary), explicit=explicit)
-                edited.append(closure.base)
-        return engine.edit(batch.relation, *facts, explicit=explicit)
-
-    def _extend(
-        self,
-        savepoint: Any,
-        program: EvaluatedProgram,
-        arities: dict[str, int],
-        inserted: dict[str, Batch],
-        report: Report,
-    ) -> Changed:
-        """Nothing is derived yet and nothing goes: go on from the facts that are there."""
-        engine = self._engine
-        self._derive(engine, program, arities, inserted, report)
-        gained = {name: self._named(arity, engine.since(savepoint, name)) for name, arity in arities.items()}
-        return {name: rows for name, rows in gained.items() if len(rows)}, {}
-
-    def _rebuild(
-        self,
-        program: EvaluatedProgram,
-        arities: dict[str, int],
-        inserted: dict[str, Batch],
-        deleted: dict[str, Batch],
-        report: Report,
-    ) -> tuple[Engine, Changed]:
-        """Clear and derive again, beside the old state, which stays until the new one is complete."""
-        before, after = self._engine, make_engine(self._engine_name, self._dictionary)
-        for name, arity in arities.items():
-            after.declare(Shape(name, arity))
-        load_remaining(before, after, self._arities, deleted, report)
-        self._derive(after, program, arities, inserted, report)
-        gained, lost = {}, {}
-        for name, arity in arities.items():
-            arity_before = self._arities.get(name)
-            same = arity == arity_before
-            gained[name] = self._named(arity, difference(after, before if same else None, name))
-            if arity_before is not None:
-                lost[name] = self._named(arity_before, difference(before, after if same else None, name))
-        return after, (
-            {name: rows for name, rows in gained.items() if len(rows)},
-            {name: rows for name, rows in lost.items() if len(rows)},
-        )
-
-    def _derive(
-        self,
-        engine: Engine,
-        program: EvaluatedProgram,
-        arities: dict[str, int],
-        inserted: dict[str, Batch],
-        report: Report,
-    ) -> None:
-        """Add facts and derive everything, where nothing is derived yet."""
-        for name, arity in arities.items():
-            engine.declare(Shape(name, arity))
-        load(engine, inserted, report)
-        load_bases(engine, program.rewriting.closures)
-        report.phases = materialise(engine, program.components, self.limits.watch(), self.on_progress)
 
     def _named(self, arity: int, facts: FactColumns) -> Rows:
         return Rows(self._dictionary, _column_names(arity), *facts)
@@ -547,10 +442,6 @@ _SPARQL = re.compile(r"(?i)(\s|#.*\n)*(SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE
 def is_sparql(text: str) -> bool:
     """Is this a query in SPARQL, and not in Datalog?"""
     return _SPARQL.match(text) is not None
-
-
-def _nothing_ahead() -> Update | None:
-    return None
 
 
 def _checks(program: Program, arities: dict[str, int]) -> list[Any]:

@@ -253,7 +253,9 @@ class ColumnarEngine:
         self._updates.forget(sweeps)
 
     def drop(self, relation: str) -> None:
-        dropped = self._relations[relation]
+        dropped = self._relations.get(relation)
+        if dropped is None:
+            return
         self._updates.drop(dropped)
         del self._relations[relation], self.by_number[dropped.number]
         self.tables.drop_relation(dropped)
@@ -272,6 +274,9 @@ class ColumnarEngine:
         for relation in self._relations.values():
             if relation.dead:
                 self.compact(relation)
+
+    def weight_changes(self, relation: str) -> tuple[FactColumns, Sequence[int]]:
+        return self._updates.weight_changes(self._relations[relation])
 
     def commit(self) -> dict[str, Changed]:
         return self._updates.commit()

@@ -64,10 +64,7 @@ class GroupBook:
         """Bring the facts of an aggregate in line with the touched rows of its bag."""
         engine = self._engine
         source, target = engine.relation(rule.source.relation), engine.relation(rule.head.relation)
-        touched = int(engine.tables.relations[source.number, at.R_JOURNAL_SIZE])
-        rows = source.journal.rows[:touched]
-        changes = source.weights[rows] - source.journal.weights[:touched]
-        rows, changes = rows[changes != 0], changes[changes != 0]
+        rows, changes = source.weight_changes(engine.tables)
         of_all = first and not rule.group  # a group that is there without a row
         if not len(rows) and not of_all:
             return Flow(0, 0)

@@ -131,6 +131,13 @@ class Relation:
         """May there be rows whose fact is absent?"""
         return self.dead > 0 or int(tables.relations[self.number, at.R_JOURNAL_SIZE]) > 0
 
+    def weight_changes(self, tables: Tables) -> tuple[Ids, npt.NDArray[np.int64]]:
+        """The rows whose weight the update at work has changed, and by how much."""
+        touched = int(tables.relations[self.number, at.R_JOURNAL_SIZE])
+        rows = self.journal.rows[:touched]
+        changes = self.weights[rows] - self.journal.weights[:touched]
+        return rows[changes != 0], changes[changes != 0]
+
     def columns(self, first: int, last: int) -> list[Ids]:
         """The arguments of rows [first, last), column by column: views, since rows that are there never change."""
         return [self.facts[first:last, position] for position in range(self.arity)]

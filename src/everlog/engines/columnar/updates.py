@@ -179,6 +179,10 @@ class Updates:
             self._began(relation)
         return self.marks.doom()
 
+    def weight_changes(self, relation: Relation) -> tuple[FactColumns, Sequence[int]]:
+        rows, changes = relation.weight_changes(self._engine.tables)
+        return _facts(relation, rows), changes.tolist()
+
     def commit(self) -> dict[str, Changed]:
         engine, changes = self._engine, {}
         self._groups.commit()

@@ -192,7 +192,8 @@ class ReferenceEngine:
         """Nothing is kept of a sweep."""
 
     def drop(self, relation: str) -> None:
-        del self._shapes[relation], self._facts[relation]
+        self._shapes.pop(relation, None)
+        self._facts.pop(relation, None)
 
     def keep_witnesses(self) -> None:
         self._updates.marks.keep_witnesses()
@@ -205,6 +206,10 @@ class ReferenceEngine:
 
     def tidy(self) -> None:
         """Nothing is left behind here."""
+
+    def weight_changes(self, relation: str) -> tuple[FactColumns, list[int]]:
+        changes = self._updates.weight_changes(relation)
+        return self.columns(relation, list(changes)), list(changes.values())
 
     def commit(self) -> dict[str, Changed]:
         return self._updates.commit()

@@ -253,6 +253,11 @@ class Updates:
                 flow = _decide(entry, fact in after, flow)
         return flow
 
+    def weight_changes(self, relation: str) -> dict[Fact, int]:
+        entries = self._engine.entries(relation)
+        changes = {fact: entries[fact].weight - before.weight for fact, before in self._journal[relation].items()}
+        return {fact: change for fact, change in changes.items() if change}
+
     def commit(self) -> dict[str, Changed]:
         changes = {}
         for relation, touched in self._journal.items():

@@ -1,0 +1,227 @@
+"""How does the answer to a SPARQL query stay true?
+
+A view is a query whose rules stay: they become part of the program, and every update keeps their relations true like
+those of any rule. Its answer is a relation, a bag unless the query says DISTINCT, so a change of the answer is what an
+update changes in it. Relations that two views share are there once (sparql/sharing.py), and go with the last of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everlog.dictionary.dictionary import UNBOUND
+from everlog.engines.interface import Changed, Engine, MaintainingEngine
+from everlog.errors import NotFoundError, SparqlError
+from everlog.expressions.functions import FUNCTIONS
+from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule, is_auxiliary, rule_reads
+from everlog.rules.syntax import Call, Expression
+from everlog.sparql.graphs import Graph, constructed
+from everlog.sparql.query import Query, compile_query
+from everlog.sparql.sharing import shared_names
+from everlog.sparql.solutions import Row, Solutions, Truth
+from everlog.sparql.windows import Fact, Weighted, Window, weighted
+from everlog.store.answers import collect
+
+if TYPE_CHECKING:
+    from everlog.store.store import KnowledgeBase
+
+_HISTORY = 1_000  # changes that a view remembers
+
+
+@dataclass(frozen=True)
+class ViewChange:
+    """What an update did to the answer of a view; a solution that came twice stands there twice."""
+
+    version: int
+    gained: tuple[Row, ...]
+    lost: tuple[Row, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.gained or self.lost)
+
+
+class View:
+    """A SPARQL query whose answer is kept; made by `kb.view`."""
+
+    def __init__(self, kb: KnowledgeBase, name: str, text: str, query: Query) -> None:
+        self.name, self.text, self.query = name, text, query
+        self._kb = kb
+        self._window: Window | None = Window(query, kb._dictionary) if query.order or _is_cut(query) else None
+        self._changes: list[ViewChange] = []
+        self._since = kb.version  # what changed before is not known
+        self._callbacks: list[Callable[[ViewChange], None]] = []
+
+    def rows(self) -> Solutions | Truth | Graph:
+        """The answer as it is now: solutions, a truth value for ASK, a graph for CONSTRUCT."""
+        self._kb._view(self.name)  # an error if it was dropped
+        solutions = self._solutions()
+        if self.query.form == "ask":
+            return Truth(bool(solutions))
+        return constructed(self.query, solutions) if self.query.form == "construct" else solutions
+
+    def changes(self, since: int) -> list[ViewChange]:
+        """What has changed after a version, update by update; versions without a change are left out."""
+        if since < self._since:
+            raise NotFoundError(
+                f"the view {self.name} does not know its changes from version {since} on any more",
+                hint=f"it knows those after version {self._since}; take its rows instead",
+            )
+        return [change for change in self._changes if change.version > since]
+
+    def on_change(self, callback: Callable[[ViewChange], None]) -> None:
+        """Call this after every update that changes the answer."""
+        self._callbacks.append(callback)
+
+    def drop(self) -> None:
+        """Stop keeping the answer."""
+        self._kb.drop_view(self.name)
+
+    # --- for the store ------------------------------------------------------------------------------------------------
+
+    def _solutions(self) -> Solutions:
+        engine = self._kb._engine
+        if self._window is None:
+            return collect(engine, self.query)
+        shown = self._window.shown()
+        columns = [np.array(column, np.int32) for column in zip(*shown, strict=True)]
+        names = self.query.shown
+        return Solutions(engine.dictionary, names, columns or [np.empty(0, np.int32)] * len(names), len(shown))
+
+    def fill(self) -> None:
+        """The answer has come to be without an update to follow."""
+        if self._window is not None:
+            self._window = Window(self.query, self._kb._dictionary)
+            self._window.change(answer_of(self._kb._engine, self.query))
+
+    def follow(self, version: int, changes: Iterable[Weighted]) -> ViewChange | None:
+        """An update has changed the answer relation; says how that changes the answer."""
+        if self._window is None:
+            width = len(self.query.shown)
+            counts: Counter[Fact] = Counter()
+            for fact, weight in changes:
+                counts[fact[:width]] += weight
+        else:
+            before = Counter(self._window.shown())
+            self._window.change(changes)
+            counts = Counter(self._window.shown())
+            counts.subtract(before)
+        change = ViewChange(version, self._decoded(counts, 1), self._decoded(counts, -1))
+        if not change:
+            return None
+        self._changes.append(change)
+        if len(self._changes) > _HISTORY:
+            self._since = self._changes.pop(0).version
+        return change
+
+    def call(self, change: ViewChange) -> None:
+        for callback in self._callbacks:
+            callback(change)
+
+    def _decoded(self, counts: Counter[Fact], sign: int) -> tuple[Row, ...]:
+        decode = self._kb._dictionary.decode
+        return tuple(
+            tuple(None if id_ == UNBOUND else decode(id_) for id_ in fact)
+            for fact, count in counts.items()
+            for _ in range(sign * count)
+        )
+
+
+def make_view(kb: KnowledgeBase, name: str, text: str) -> View:
+    """A view of a query, if one can be kept of it."""
+    if AUXILIARY in name or not name:
+        raise SparqlError(f"{name!r} is no name for a view", hint=f"use letters and digits, and no {AUXILIARY}")
+    query = compile_query(text, name, prefixes=kb._prefixes)
+    for reason in _reasons_against(query):
+        raise SparqlError(f"the view {name} cannot be kept true: {reason}", hint="ask it as a query instead")
+    return View(kb, name, text, replace(query, rules=tuple(shared_names(query.rules, query.answer.relation))))
+
+
+def _reasons_against(query: Query) -> Iterator[str]:
+    if query.form == "describe":
+        yield "DESCRIBE follows blank nodes as far as they lead"
+    for rule in query.rules:
+        for computation in rule.computations if isinstance(rule, FlatRule) else ():
+            for function in _functions(computation.expression):
+                if function in FUNCTIONS and not FUNCTIONS[function].deterministic:
+                    yield f"{function.upper()}() gives another value each time"
+
+
+def _functions(expression: Expression) -> Iterator[str]:
+    if isinstance(expression, Call):
+        yield expression.function
+        for argument in expression.args:
+            yield from _functions(argument)
+
+
+def _is_cut(query: Query) -> bool:
+    return query.limit is not None or query.offset > 0
+
+
+# --- all views of a knowledge base ----------------------------------------------------------------------------------
+
+
+def view_rules(views: Mapping[str, View]) -> list[EvaluatedRule]:
+    """The rules of all views, each once."""
+    return list(dict.fromkeys(rule for view in views.values() for rule in view.query.rules))
+
+
+def view_arities(views: Mapping[str, View]) -> dict[str, int]:
+    """The user's relations that views read."""
+    return {
+        atom.relation: len(atom.args)
+        for view in views.values()
+        for rule in view.query.rules
+        for atom, _ in rule_reads(rule)
+        if not is_auxiliary(atom.relation)
+    }
+
+
+def answer_of(engine: Engine, query: Query) -> list[Weighted]:
+    """The answer relation of a query, with multiplicities."""
+    relation = query.answer.relation
+    return weighted(engine.collect(relation).columns, engine.weights(relation))
+
+
+def bag_changes(engine: MaintainingEngine, views: Iterable[View]) -> dict[str, list[Weighted]]:
+    """How an update changes the answers of views that are bags; before it is complete."""
+    found = {}
+    for view in views:
+        if _is_bag(view.query):
+            facts, changes = engine.weight_changes(view.query.answer.relation)
+            found[view.name] = weighted(facts.columns, changes)
+    return found
+
+
+def set_changes(changed: Mapping[str, Changed], views: Iterable[View]) -> dict[str, list[Weighted]]:
+    """The same for views that are sets; after it is complete."""
+    found = {}
+    for view in views:
+        if not _is_bag(view.query) and view.query.answer.relation in changed:
+            gained, lost = changed[view.query.answer.relation]
+            found[view.name] = [
+                *weighted(gained.columns, [1] * gained.rows),
+                *weighted(lost.columns, [-1] * lost.rows),
+            ]
+    return found
+
+
+def differences(before: Engine, after: Engine, views: Sequence[View]) -> dict[str, list[Weighted]]:
+    """The same where everything was derived again."""
+    found = {}
+    for view in views:
+        counts = Counter(dict(answer_of(after, view.query)))
+        counts.subtract(dict(answer_of(before, view.query)))
+        found[view.name] = [(fact, weight) for fact, weight in counts.items() if weight]
+    return found
+
+
+def _is_bag(query: Query) -> bool:
+    return any(
+        isinstance(rule, FlatRule) and rule.bag and rule.heads[0].relation == query.answer.relation
+        for rule in query.rules
+    )

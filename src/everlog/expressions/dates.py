@@ -71,6 +71,6 @@ def zone_name(term: Term) -> Term:
     return match[0] if match else ""
 
 
-def now() -> Term:
-    """The time at which this is called; who wants one time for a whole query asks once."""
-    return dt.datetime.now(dt.UTC)
+def now(moment: Term | None = None) -> Term:
+    """The time at which this is called; who wants one time for a whole query asks once and passes it on."""
+    return dt.datetime.now(dt.UTC) if moment is None else moment

@@ -91,16 +91,17 @@ def _table() -> Iterator[Function]:
         yield Function(iri, 1, 1, cast)
     for name in ("md5", "sha1", "sha256", "sha384", "sha512"):
         yield Function(name, 1, 1, strings.digest(name))
-    yield from (Function(name, 0, 0, function, deterministic=False) for name, function in _NOT_DETERMINISTIC)
-    yield Function("bnode", 0, 2, nodes.blank_node, deterministic=False)
+    yield from (Function(name, 0, None, function, deterministic=False) for name, function in _NOT_DETERMINISTIC)
     yield from (Function(name, least, most, function) for name, least, most, function in _FUNCTIONS)
 
 
-_NOT_DETERMINISTIC: tuple[tuple[str, Callable[[], Term]], ...] = (
+# SPARQL passes them what tells solutions apart, or the time of the query.
+_NOT_DETERMINISTIC: tuple[tuple[str, Callable[..., Term]], ...] = (
     ("rand", numbers.random_number),
     ("now", dates.now),
     ("uuid", nodes.new_uuid),
     ("struuid", nodes.new_uuid_text),
+    ("bnode", nodes.blank_node),
 )
 
 _FUNCTIONS: tuple[tuple[str, int, int | None, Callable[..., Term]], ...] = (

@@ -11,12 +11,13 @@ subquery hides are renamed, not projected away.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import Attempt, Computation
 from everlog.rules.syntax import Argument, Atom, Bind, Call, Constant, Expression, Filter, Variable
+from everlog.sparql.expressions import resolved, told_apart
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ class Branch:
             tuple(_in_computation(computation, arguments) for computation in self.computations),
         )
 
+    def value(self, expression: Expression) -> Expression:
+        """An expression as it is to be evaluated for each solution."""
+        solution = tuple(dict.fromkeys(variable for atom in self.atoms for variable in atom.variables()))
+        return told_apart(resolved(expression, self.bound), solution)
+
     def variables(self) -> list[str]:
         """Every variable that a binding of the body has, in order of first use."""
         found = dict.fromkeys(v.name for atom in self.atoms for v in atom.variables())
@@ -88,6 +94,14 @@ class Branch:
 
 UNIT = Branch()
 """The branch of the empty pattern, whose one solution binds nothing."""
+
+
+def never(names: Sequence[str]) -> Branch:
+    """A branch with these variables that has no solution: a relation without facts needs a rule all the same."""
+    branch = UNIT.where(Constant(False))
+    for name in names:
+        branch = branch.binding(Constant(0), name)
+    return branch
 
 
 def joined(left: Branch, right: Branch, fresh: str) -> Branch:

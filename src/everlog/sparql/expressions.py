@@ -7,12 +7,15 @@ EXISTS is not an expression for us: whoever translates says what stands in its p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from everlog.errors import SparqlError
 from everlog.expressions.functions import FUNCTIONS
 from everlog.rules.syntax import Call, Constant, Expression, Variable
 from everlog.sparql.terms import argument_from
+
+if TYPE_CHECKING:
+    from everlog.sparql.patterns import Compilation
 
 FAILS = Call("coalesce", ())
 """An expression without a value."""
@@ -20,8 +23,9 @@ FAILS = Call("coalesce", ())
 # The names that rdflib gives to the arguments of functions, in order.
 _ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length", "pattern", "replacement", "flags")
 _BINARY = {"ConditionalOrExpression": "||", "ConditionalAndExpression": "&&"}
-_UNARY = {"UnaryNot": "!", "UnaryMinus": "neg", "UnaryPlus": "+"}
-_MEDIAN = "MEDIAN"
+_UNARY = {"UnaryNot": "!", "UnaryMinus": "neg", "UnaryPlus": ""}
+_LISTS = ("Builtin_CONCAT", "Builtin_COALESCE")  # an empty list of arguments is rdf:nil to rdflib
+_ANEW = ("rand", "uuid", "struuid", "bnode")  # functions that give another value for each solution
 
 Exists = Callable[[Any, bool], Expression]  # a pattern, and whether it is to have a solution or none
 
@@ -29,8 +33,8 @@ Exists = Callable[[Any, bool], Expression]  # a pattern, and whether it is to ha
 class Translator:
     """Translates expressions of one query."""
 
-    def __init__(self, exists: Exists, base: str | None) -> None:
-        self._exists, self._base = exists, base
+    def __init__(self, exists: Exists, made: Compilation) -> None:
+        self._exists, self._made = exists, made
 
     def translate(self, expression: Any) -> Expression:
         from rdflib.plugins.sparql.parserutils import CompValue
@@ -52,7 +56,9 @@ class Translator:
             return self._chain([(_BINARY[name], other) for other in others], node.expr)
         if name in _UNARY:
             operand = self.translate(node.expr)
-            return Call("+", (operand, Constant(0))) if name == "UnaryPlus" else Call(_UNARY[name], (operand,))
+            if name == "UnaryPlus":  # the number itself, as it is written
+                return Call("if", (Call("isnumeric", (operand,)), operand, FAILS))
+            return Call(_UNARY[name], (operand,))
         if name in ("AdditiveExpression", "MultiplicativeExpression"):
             return self._chain(list(zip(node.op or [], node.other or [], strict=True)), node.expr)
         if name == "RelationalExpression":
@@ -89,15 +95,20 @@ class Translator:
 
     def _builtin(self, name: str, arguments: list[Any]) -> Expression:
         translated = tuple(self.translate(argument) for argument in arguments)
-        if name in ("iri", "uri") and len(translated) == 1 and self._base is not None:
-            return Call(name, (*translated, Constant(self._base)))
+        if name in ("iri", "uri") and len(translated) == 1 and self._made.base is not None:
+            return Call(name, (*translated, Constant(self._made.base)))
+        if name == "now":  # one time for the whole query
+            return Call(name, (Constant(self._made.moment),))
+        if name == "bnode":  # BNODE("a") is one node in a solution, BNODE() another wherever it stands
+            own = (Constant(self._made.variable()),) if not translated else translated
+            return Call(name, (*own, Constant(self._made.salt)))
         return Call(name, translated)
 
 
 def _arguments(node: Any) -> Iterator[Any]:
     for name in _ARGUMENTS:
         value = getattr(node, name)
-        if value is None:
+        if value is None or (node.name in _LISTS and not isinstance(value, list)):
             continue
         if isinstance(value, list):
             yield from value
@@ -120,6 +131,17 @@ def resolved(expression: Expression, bound: frozenset[str]) -> Expression:
         (argument,) = expression.args
         return Constant(isinstance(argument, Variable) and argument.name in bound)
     return Call(expression.function, tuple(resolved(argument, bound) for argument in expression.args))
+
+
+def told_apart(expression: Expression, solution: tuple[Variable, ...]) -> Expression:
+    """The expression with what tells solutions apart in the calls that give another value for each.
+
+    Functions are evaluated once for equal arguments, so these get the solution as further ones.
+    """
+    if not isinstance(expression, Call):
+        return expression
+    arguments = tuple(told_apart(argument, solution) for argument in expression.args)
+    return Call(expression.function, (*arguments, *solution) if expression.function in _ANEW else arguments)
 
 
 def may_fail(expression: Expression) -> bool:

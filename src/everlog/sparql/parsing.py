@@ -10,19 +10,30 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
-from functools import lru_cache
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from everlog.errors import SparqlError
+from everlog.sparql.abbreviations import name_aggregates, write_out
+from everlog.sparql.checks import check
+from everlog.sparql.grammar import mend_grammar
 
 _REMEMBERED = 512
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\U0000[dD][89a-fA-F][0-9a-fA-F]{2}|[\ud800-\udfff]")
 _lock = threading.Lock()
 
 Algebra = Any  # rdflib's CompValue, which has no types
 
 
-def parse_query(text: str, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> Algebra:
-    """The algebra of a query; its root is a SelectQuery, AskQuery, ConstructQuery or DescribeQuery."""
+class ParsedQuery(NamedTuple):
+    """A query; the root of its algebra is a SelectQuery, AskQuery, ConstructQuery or DescribeQuery."""
+
+    algebra: Algebra
+    base: str | None  # what IRI() takes relative IRIs to be relative to
+
+
+def parse_query(text: str, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> ParsedQuery:
+    """What a query says, if it makes sense."""
     return _query(text, base, tuple(sorted((prefixes or {}).items())))
 
 
@@ -32,12 +43,19 @@ def parse_update(text: str, base: str | None = None, prefixes: Mapping[str, str]
 
 
 @lru_cache(_REMEMBERED)
-def _query(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> Algebra:
-    from rdflib.plugins.sparql.algebra import translateQuery
+def _query(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> ParsedQuery:
+    from rdflib.plugins.sparql.algebra import translatePName, translatePrologue, translateQuery, traverse
     from rdflib.plugins.sparql.parser import parseQuery
 
     with _errors(text):
-        return translateQuery(parseQuery(text), base, dict(prefixes)).algebra
+        tree = parseQuery(text)
+        prologue = translatePrologue(tree[0], base, dict(prefixes))
+        tree[1] = traverse(tree[1], visitPost=partial(translatePName, prologue=prologue))
+        name_aggregates(tree[1])
+        check(tree[1])
+        write_out(tree[1])
+        algebra = translateQuery(tree, base, dict(prefixes)).algebra
+        return ParsedQuery(algebra, str(prologue.base) if prologue.base else None)
 
 
 @lru_cache(_REMEMBERED)
@@ -46,7 +64,11 @@ def _update(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) 
     from rdflib.plugins.sparql.parser import parseUpdate
 
     with _errors(text):
-        return list(translateUpdate(parseUpdate(text), base, dict(prefixes)).algebra)
+        tree = parseUpdate(text)
+        if not tree.request:
+            return []
+        check(tree.request)
+        return list(translateUpdate(tree, base, dict(prefixes)).algebra)
 
 
 @contextmanager
@@ -55,10 +77,15 @@ def _errors(text: str) -> Iterator[None]:
     import rdflib
     from pyparsing import ParseBaseException
 
+    if _SURROGATE.search(text):
+        raise SparqlError("half of a surrogate pair is no character", hint="write the character itself")
     with _lock:
+        mend_grammar()
         normalises, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
         try:
             yield
+        except SparqlError:
+            raise
         except ParseBaseException as error:
             raise _syntax_error(text, error) from None
         except RecursionError:

@@ -5,7 +5,7 @@
     Minus                         NOT a projection of each right branch that shares a variable with the left one
     LeftJoin                      the join, and the left branches with NOT a projection of what they would join with
     Graph                         atoms of `quad` in place of `triple`
-    Group, Distinct, VALUES       relations of their own (tables.py), which are sets
+    Group, Distinct, VALUES       relations of their own (groups.py, tables.py), which are sets
     paths                         paths.py
     EXISTS                        a relation of the outer bindings that have a solution inside
 
@@ -19,8 +19,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count, product
 from typing import Any
+from uuid import uuid4
 
 from everlog.errors import SparqlError
+from everlog.expressions.dates import now
+from everlog.facts.terms import Term
 from everlog.plans.expressions import compile_expression, holds
 from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule
 from everlog.rules.syntax import (
@@ -35,8 +38,9 @@ from everlog.rules.syntax import (
     expression_variables,
 )
 from everlog.sparql import paths, tables
-from everlog.sparql.branches import UNIT, Branch, joined
-from everlog.sparql.expressions import FAILS, Translator, may_fail, resolved
+from everlog.sparql.branches import UNIT, Branch, joined, never
+from everlog.sparql.expressions import FAILS, Translator, may_fail
+from everlog.sparql.groups import groups
 from everlog.sparql.parsing import Algebra
 from everlog.sparql.terms import HIDDEN, argument_from
 
@@ -55,6 +59,8 @@ class Compilation:
     default_graphs: tuple[Argument, ...] = ()  # FROM; none: the store's own default graph
     named_graphs: tuple[Argument, ...] | None = None  # FROM NAMED; None: all there are
     rules: list[EvaluatedRule] = field(default_factory=list)
+    moment: Term = field(default_factory=now)  # what NOW() is
+    salt: str = field(default_factory=lambda: uuid4().hex)  # so that BNODE() gives nodes that no other query has
     _numbers: Iterator[int] = field(default_factory=count)
 
     def relation(self, what: str) -> str:
@@ -66,7 +72,7 @@ class Compilation:
     def conclude(self, relation: str, names: Sequence[str], branches: Iterable[Branch], *, bag: bool = False) -> Atom:
         """Rules that fill a relation with certain variables of branches; gives its atom."""
         head = Atom(relation, tuple(Variable(name) for name in names))
-        for branch in branches:
+        for branch in list(branches) or [never(names)]:
             self.rules.append(FlatRule(self.name, (head,), branch.atoms, branch.absent, branch.computations, bag=bag))
         return head
 
@@ -112,23 +118,39 @@ class Patterns:
         return Atom(TRIPLE, (subject, predicate, object_))
 
     def _graph(self, pattern: Algebra) -> Branches:
+        if self.made.named_graphs == ():  # FROM without FROM NAMED
+            return []
         graph = argument_from(pattern.term)
-        inside = Patterns(self.made, graph)
-        found = inside._in_some_graph(inside.branches(pattern.p))
-        if self.made.named_graphs is not None:
-            name = tables.graph_list(self.made, self.made.named_graphs)
-            found = [branch.having(Atom(name, (graph,))) for branch in found]
-        return found
+        if isinstance(graph, Constant):
+            inside = Patterns(self.made, graph)
+            return inside._in_some_graph(inside.branches(pattern.p))
+        # Inside, the variable has no value yet: the graph goes by another name until the pattern is matched.
+        inside = Patterns(self.made, Variable(self.made.variable()))
+        return [inside._graph_named(branch, graph) for branch in inside._in_some_graph(inside.branches(pattern.p))]
+
+    def _graph_named(self, branch: Branch, name: Variable) -> Branch:
+        """A branch whose graph is the value of a variable, which the pattern may bind too."""
+        assert isinstance(self.graph, Variable)
+        if name.name in branch.bound:
+            return branch.where(Call("sameterm", (self.graph, name)))
+        return branch.renamed({self.graph.name: name.name})
 
     def _in_some_graph(self, found: Branches) -> Branches:
         """Inside GRAPH a pattern is looked for in a graph that there is."""
         if self.graph is None:
             return found
-        reads = [any(atom.relation == QUAD and atom.args[3] == self.graph for atom in b.atoms) for b in found]
+        restricted = self.made.named_graphs is not None
         return [
-            branch if has_graph else branch.having(Atom(tables.graph_names(self.made), (self.graph,)))
-            for branch, has_graph in zip(found, reads, strict=True)
+            branch
+            if not restricted and any(self.graph in atom.args for atom in branch.atoms)
+            else branch.having(Atom(tables.graph_names(self.made), (self.graph,)))
+            for branch in found
         ]
+
+    @property
+    def graph_variable(self) -> frozenset[str]:
+        """The variable of the graph that is looked at, if there is one: it goes with everything inside GRAPH."""
+        return frozenset((self.graph.name,)) if isinstance(self.graph, Variable) else frozenset()
 
     # --- putting patterns together ------------------------------------------------------------------------------------
 
@@ -149,7 +171,7 @@ class Patterns:
                 *(
                     projections.on(n, one.bound & other.bound)
                     for n, other in enumerate(right)
-                    if one.bound & other.bound
+                    if (one.bound & other.bound) - self.graph_variable
                 )
             )
             for one in left
@@ -176,13 +198,13 @@ class Patterns:
         return self._filtered(pattern.expr, self.branches(pattern.p))
 
     def _filtered(self, condition: Any, branches: Branches) -> Branches:
-        expression = self._translated(condition)
+        expression = self.translated(condition)
         return [passed for branch in branches for passed in self._passing(expression, branch)]
 
     def _passing(self, expression: Expression, branch: Branch) -> Branches:
         found = []
         for case, known in self._cases(expression, branch):
-            condition = resolved(known, case.bound)
+            condition = case.value(known)
             if next(expression_variables(condition), None) is not None:
                 found.append(case.where(condition))
             elif holds(compile_expression(condition, []), []):
@@ -190,13 +212,14 @@ class Patterns:
         return found
 
     def _extend(self, pattern: Algebra) -> Branches:
-        expression, name = self._translated(pattern.expr), str(pattern.var)
+        expression, name = self.translated(pattern.expr), str(pattern.var)
         found = []
         for branch in self.branches(pattern.p):
-            if name in branch.bound:
-                raise SparqlError(f"?{name} has a value already where BIND or AS gives it one")
+            if name in branch.bound and isinstance(expression, Variable):
+                found.append(branch)  # the key of a group, which rdflib gives its own name again
+                continue
             for case, known in self._cases(expression, branch):
-                value = resolved(known, case.bound)
+                value = case.value(known)
                 if value == FAILS:
                     found.append(case)
                     continue
@@ -205,8 +228,8 @@ class Patterns:
                     found.append(case.failing(value, self.made.variable()))
         return found
 
-    def _translated(self, expression: Any) -> Expression:
-        return Translator(self._exists_variable, self.made.base).translate(expression)
+    def translated(self, expression: Any) -> Expression:
+        return Translator(self._exists_variable, self.made).translate(expression)
 
     # --- EXISTS -------------------------------------------------------------------------------------------------------
 
@@ -234,7 +257,7 @@ class Patterns:
 
     def _exists_atom(self, pattern: Algebra, outer: Branch) -> Atom:
         """The atom of the outer bindings for which a pattern has a solution."""
-        mentioned = {str(v) for v in _mentioned(pattern)}
+        mentioned = {str(v) for v in _mentioned(pattern)} | self.graph_variable
         shared = sorted(outer.bound & mentioned)
         seed = UNIT
         if shared:
@@ -274,14 +297,14 @@ class Patterns:
 
     def hiding(self, branch: Branch, shown: frozenset[str]) -> Branch:
         """A branch of which only some variables can be seen."""
-        own = self.made.variable()
+        own, shown = self.made.variable(), shown | self.graph_variable
         names = {name: f"{own}{name}" for name in branch.variables() if name not in shown}
         return branch.renamed(names).seen_as(shown)
 
     _project = _distinct = _reduced = _slice = _orderby = _subquery
 
     def _aggregatejoin(self, pattern: Algebra) -> Branches:
-        return tables.groups(self, pattern)
+        return groups(self, pattern)
 
 
 class _Projections:

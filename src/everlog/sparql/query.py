@@ -15,7 +15,7 @@ from everlog.facts.terms import Term
 from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule
 from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable
 from everlog.sparql.branches import Branch
-from everlog.sparql.expressions import FAILS, Translator, resolved
+from everlog.sparql.expressions import FAILS, Translator
 from everlog.sparql.parsing import Algebra, parse_query
 from everlog.sparql.patterns import Compilation, Patterns
 from everlog.sparql.terms import argument_from
@@ -72,7 +72,7 @@ def compile_query(
     bindings: Mapping[str, Term] | None = None,
 ) -> Query:
     """Translate a query; `name` begins the names of its relations, `bindings` are values for some of its variables."""
-    algebra = parse_query(text, base, prefixes)
+    algebra, base = parse_query(text, base, prefixes)
     form = algebra.name.removesuffix("Query").lower()
     made = Compilation(name, base, **_dataset(algebra.datasetClause))
     asked = _modifiers(algebra.p)
@@ -87,8 +87,8 @@ def compile_query(
     # Where the order needs nothing else, each solution of DISTINCT is wanted once: the answer is a set.
     distinct = asked.distinct and not extra
     answer = Atom(f"{name}{AUXILIARY}answer", tuple(Variable(column) for column in columns))
-    for branch in branches:
-        made.conclude(answer.relation, columns, [_padded(branch, columns, extra)], bag=not distinct)
+    padded = [_padded(branch, columns, extra) for branch in branches]
+    made.conclude(answer.relation, columns, padded, bag=not distinct)
     return Query(
         form,
         tuple(made.rules),
@@ -134,9 +134,7 @@ def _shown(form: str, algebra: Algebra, asked: _Modifiers, in_scope: list[str]) 
     if form == "ask":
         return ()
     if form == "select":
-        # For `*` rdflib lists all variables, those inside MINUS and EXISTS too, in no order.
-        names = asked.shown or ()
-        return tuple(names)
+        return asked.shown or ()
     if form == "construct":
         used = {
             argument.name
@@ -154,7 +152,7 @@ def _order(
     """The conditions of ORDER BY, and the expressions among them that are not shown anyway, by their column."""
     order, extra = [], {}
     for condition in conditions:
-        expression = Translator(_no_exists, made.base).translate(condition.expr)
+        expression = Translator(_no_exists, made).translate(condition.expr)
         if isinstance(expression, Variable) and expression.name in shown:
             column = expression.name
         else:
@@ -173,7 +171,7 @@ def _padded(branch: Branch, columns: tuple[str, ...], extra: Mapping[str, Expres
     missing = []
     for column in columns:
         if column in extra:
-            missing.append(Attempt(resolved(extra[column], branch.bound), Variable(column)))
+            missing.append(Attempt(branch.value(extra[column]), Variable(column)))
         elif column not in branch.bound:
             missing.append(Attempt(FAILS, Variable(column)))
     hidden = {name: f"~hidden~{name}" for name in branch.variables() if name in columns and name not in branch.bound}

@@ -35,6 +35,13 @@ def argument_from(term: Any) -> Argument:
     return Constant(term_from(term))
 
 
+def is_term(value: Any) -> bool:
+    """Is this a term, and not the word by which rdflib says that there is none?"""
+    from rdflib.term import Identifier
+
+    return isinstance(value, Identifier)
+
+
 def is_variable(term: Any) -> bool:
     import rdflib
 

@@ -1,0 +1,151 @@
+"""What do GROUP BY and aggregates become?
+
+The solutions that are grouped fill a bag: a column for each key, then one for each expression that is aggregated. A
+relation of groups over it has the keys and the results (GroupRule, plans/flat_rules.py). COUNT(DISTINCT *) counts in a
+bag of its own, in which each solution is once.
+
+A key or a result may have no value, so there is a branch for each set of those that do. Inside GRAPH ?g each graph is
+grouped alone. Without GROUP BY there is one group even of no solutions, inside GRAPH ?g one for each graph. The engine
+says what such a group has, except that SPARQL knows an average of nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from everlog.errors import SparqlError
+from everlog.facts.terms import Term
+from everlog.plans.flat_rules import Attempt, GroupFunction, GroupRule
+from everlog.rules.syntax import Atom, Call, Constant, Expression, Variable
+from everlog.sparql import tables
+from everlog.sparql.branches import UNIT, Branch
+from everlog.sparql.expressions import FAILS
+from everlog.sparql.parsing import Algebra
+from everlog.sparql.terms import HIDDEN, is_variable
+
+if TYPE_CHECKING:
+    from everlog.sparql.patterns import Patterns
+
+Branches = list[Branch]
+
+_FUNCTIONS = {
+    "Count": "COUNT",
+    "Sum": "SUM",
+    "Avg": "AVG",
+    "Min": "MIN",
+    "Max": "MAX",
+    "Median": "MEDIAN",
+    "Sample": "SAMPLE",
+    "GroupConcat": "GROUP_CONCAT",
+}
+_NEVER_FAIL = ("COUNT",)
+_OF_NOTHING: dict[str, Term] = {"COUNT": 0, "SUM": 0, "AVG": 0, "GROUP_CONCAT": ""}  # the others have no value then
+
+
+@dataclass
+class _Results:
+    """Aggregates over one bag of solutions."""
+
+    columns: list[Any] = field(default_factory=list)  # the expressions that are aggregated
+    functions: list[GroupFunction] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    rows: Atom | None = None  # the bag, once it is there
+
+    def add(self, function: str, column: int | None, aggregate: Any) -> None:
+        separator = " " if aggregate.separator is None else str(aggregate.separator)
+        distinct = bool(aggregate.distinct) and column is not None
+        self.functions.append(GroupFunction(function, column, distinct, separator))
+        self.names.append(str(aggregate.res))
+
+
+def groups(patterns: Patterns, pattern: Algebra) -> Branches:
+    """The branches of a pattern that is grouped."""
+    made = patterns.made
+    below = patterns.branches(pattern.p.p)
+    keys = [str(key) for key in (pattern.p.expr or [])]
+    grouped_by = [*keys, *sorted(patterns.graph_variable)]
+    results, of_distinct, aliases = _Results(), _Results(), {}
+    for aggregate in pattern.A:
+        function, argument = _function(aggregate), aggregate.vars
+        if function == "SAMPLE" and is_variable(argument) and str(argument) in keys:
+            aliases[str(aggregate.res)] = str(argument)
+        elif argument != "*":
+            results.columns.append(patterns.translated(argument))
+            results.add(function, len(grouped_by) + len(results.columns) - 1, aggregate)
+        else:
+            (of_distinct if aggregate.distinct else results).add(function, None, aggregate)
+    atoms = []
+    if results.names or not of_distinct.names:
+        atoms.append(_relation(patterns, below, grouped_by, results))
+    if of_distinct.names:
+        seen = [patterns.hiding(b, frozenset(n for n in b.bound if not n.startswith(HIDDEN))) for b in below]
+        atoms.append(_relation(patterns, tables.distinct(made, seen), grouped_by, of_distinct))
+    functions = dict(zip(results.names, results.functions, strict=True))
+    functions |= zip(of_distinct.names, of_distinct.functions, strict=True)
+    found = [UNIT.having(*atoms)]
+    for name in keys:
+        if not all(name in branch.bound for branch in below):
+            found = [case for branch in found for case in _bound_or_not(branch, name, made.variable())]
+    for name, each in functions.items():
+        if each.function not in _NEVER_FAIL:
+            found = [case for branch in found for case in _bound_or_not(branch, name, made.variable())]
+    if not keys and (patterns.graph_variable or any(each.function == "AVG" for each in functions.values())):
+        rows = results.rows or of_distinct.rows
+        assert rows is not None
+        found = _with_nothing(patterns, rows, found, functions)
+    for alias, key in aliases.items():
+        found = [branch.binding(Variable(key), alias) if key in branch.bound else branch for branch in found]
+    return [patterns.hiding(branch, frozenset((*keys, *functions, *aliases))) for branch in found]
+
+
+def _relation(patterns: Patterns, below: Branches, keys: Sequence[str], results: _Results) -> Atom:
+    """The relation of groups over a bag of solutions."""
+    made = patterns.made
+    bag = made.relation("rows")
+    names = [made.variable() for _ in range(len(keys) + len(results.columns))]
+    rows = [_row(branch, keys, results.columns, names) for branch in below]
+    source = made.conclude(bag, names, rows, bag=True)
+    results.rows = source
+    relation = made.relation("group")
+    head = Atom(relation, tuple(map(Variable, (*names[: len(keys)], *results.names))))
+    made.rules.append(GroupRule(made.name, head, source, len(keys), tuple(results.functions), keep_failed=True))
+    return Atom(relation, tuple(map(Variable, (*keys, *results.names))))
+
+
+def _row(branch: Branch, keys: Sequence[str], columns: Sequence[Expression], names: Sequence[str]) -> Branch:
+    values: list[Expression] = [Variable(key) if key in branch.bound else FAILS for key in keys]
+    values += [branch.value(column) for column in columns]
+    attempts = tuple(Attempt(each, Variable(name)) for each, name in zip(values, names, strict=True))
+    return Branch(branch.bound, branch.atoms, branch.absent, (*branch.computations, *attempts))
+
+
+def _bound_or_not(branch: Branch, name: str, fresh: str) -> Branches:
+    without = branch.seen_as(branch.bound - {name}).renamed({name: fresh})
+    return [
+        branch.where(Call("bound", (Variable(name),))),
+        without.where(Call("!", (Call("bound", (Variable(fresh),)),))),
+    ]
+
+
+def _with_nothing(patterns: Patterns, rows: Atom, found: Branches, functions: dict[str, GroupFunction]) -> Branches:
+    """Groups where there are solutions, and in place of what the engine says of the others, what SPARQL does."""
+    made = patterns.made
+    relation, graphs = made.relation("some"), rows.args[: len(patterns.graph_variable)]
+    made.conclude(relation, [graph.name for graph in graphs if isinstance(graph, Variable)], [UNIT.having(rows)])
+    nothing, some = UNIT, Atom(relation, ())
+    if isinstance(patterns.graph, Variable):
+        nothing = UNIT.having(Atom(tables.graph_names(made), (patterns.graph,)))
+        some = Atom(relation, (patterns.graph,))
+    for name, each in functions.items():
+        if each.function in _OF_NOTHING:
+            nothing = nothing.binding(Constant(_OF_NOTHING[each.function]), name)
+    return [*(branch.having(some, binding=False) for branch in found), nothing.without(some)]
+
+
+def _function(aggregate: Any) -> str:
+    name = aggregate.name.removeprefix("Aggregate_")
+    if name not in _FUNCTIONS:
+        raise SparqlError(f"the aggregate {name} is not known")
+    return _FUNCTIONS[name]

@@ -1,0 +1,94 @@
+"""Are the right variables seen, groups made, and values new for each solution?"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+
+import everlog
+from everlog.facts.terms import IRI, XSD, Literal
+
+DATA = """@prefix : <http://e/> .
+:a :p :b, :c ; :name "A" ; :age 3 .
+:b :p :c ; :age 5 .
+:c :p :d ; :name "C" ; :age 10 .
+"""
+
+# A query over DATA, which is the default graph and :g: the variables shown, and its solutions in order.
+QUERIES: dict[str, tuple[str, list[tuple[object, ...]]]] = {
+    "SELECT * { ?x :p ?y MINUS { ?y :age ?z } FILTER NOT EXISTS { ?y :q ?w } }": ("xy", [("c", "d")]),
+    "SELECT * { GRAPH ?g { ?x :age 3 FILTER(!BOUND(?g)) } }": ("gx", [("g", "a")]),
+    "SELECT ?x { GRAPH ?g { ?x :age 3 MINUS { ?y :age 3 } } }": ("x", [("a",)]),
+    "SELECT ?x { GRAPH ?g { ?x :age ?a FILTER EXISTS { ?x :p ?y FILTER(?a > 5) } } }": ("x", [("c",)]),
+    "SELECT ?g ?n { GRAPH ?g { SELECT (COUNT(*) AS ?n) { ?x :none ?y } } }": ("gn", [("g", 0)]),
+    "SELECT (AVG(?x) AS ?n) (MIN(?x) AS ?m) { ?x :none ?y }": ("nm", [(0, None)]),
+    "SELECT (AVG(?x) AS ?n) { ?x :none ?y } GROUP BY ?y": ("n", []),
+    "SELECT (COUNT(DISTINCT *) AS ?n) (COUNT(*) AS ?m) { { ?x :age 3 } UNION { ?x :name 'A' } }": ("nm", [(1, 2)]),
+    "SELECT (<urn:everlog:median>(?a) AS ?n) { ?x :age ?a }": ("n", [(5,)]),
+    "SELECT (<urn:everlog:median>(DISTINCT ?a) AS ?n) { ?x :p ?y ; :age ?a FILTER(?a < 9) }": ("n", [(Decimal(4),)]),
+    "SELECT (COUNT(*) AS ?n) { ?x :p ?y } GROUP BY (STR(?x)) ORDER BY ?n": ("n", [(1,), (1,), (2,)]),
+    "SELECT (COUNT(*) AS ?n) { ?x :p ?y } GROUP BY ?x HAVING (?x = :a)": ("n", [(2,)]),
+    "SELECT ?x (EXISTS { ?x :name ?n } AS ?e) { ?x :age 5 }": ("xe", [("b", False)]),
+    "SELECT ?x { ?x !^:p :b }": ("x", [(5,)]),
+    "SELECT ?x { VALUES ?x { -1.50 UNDEF 'UNDEF' } }": (
+        "x",
+        [(None,), (Literal("-1.50", XSD + "decimal"),), ("UNDEF",)],
+    ),
+    "SELECT (COALESCE() AS ?x) (CONCAT() AS ?y) {}": ("xy", [(None, "")]),
+    "SELECT ?x { ?x :age ?a FILTER(false) }": ("x", []),
+    "BASE <http://b/> SELECT (IRI('x') AS ?x) {}": ("x", [(IRI("http://b/x"),)]),
+    "SELECT (NOW() = NOW() AS ?x) {}": ("x", [(True,)]),
+    "SELECT (COUNT(DISTINCT ?r) AS ?n) { ?x :age ?a BIND(RAND() AS ?r) }": ("n", [(3,)]),
+    "SELECT (COUNT(DISTINCT ?r) AS ?n) { ?x :age ?a BIND(BNODE('a') AS ?r) }": ("n", [(3,)]),
+    "SELECT (BNODE('a') AS ?x) (BNODE('a') AS ?y) (?x = ?y AS ?z) (BNODE() = ?x AS ?w) { :a :age ?v }": (
+        "zw",
+        [(True, False)],
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=["columnar", "reference"])
+def kb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> everlog.KnowledgeBase:
+    file = tmp_path_factory.mktemp("sparql") / "data.ttl"
+    file.write_text(DATA)
+    kb = everlog.open(engine=request.param)
+    kb.load(file)
+    kb.load(file, graph="http://e/g")
+    return kb
+
+
+def term(value: object) -> object:
+    return IRI(f"http://e/{value}") if isinstance(value, str) and value.islower() else value
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_solutions(kb: everlog.KnowledgeBase, query: str) -> None:
+    names, rows = QUERIES[query]
+    found = kb.query(f"PREFIX : <http://e/> {query}")
+    positions = [found.names.index(name) for name in names]
+    assert len(found.names) == len(names) or "BNODE" in query
+    assert [tuple(row[n] for n in positions) for row in found.sorted()] == [tuple(map(term, row)) for row in rows]
+
+
+def test_construct_where(kb: everlog.KnowledgeBase) -> None:
+    assert len(kb.query("PREFIX : <http://e/> CONSTRUCT WHERE { ?x :p ?y }")) == 4
+    assert len(kb.query("PREFIX : <http://e/> CONSTRUCT {} WHERE { ?x :p ?y }")) == 0
+
+
+def test_describe_all(kb: everlog.KnowledgeBase) -> None:
+    assert len(kb.query("PREFIX : <http://e/> DESCRIBE * { ?x :age 5 }")) == 2
+
+
+def test_from_without_from_named(kb: everlog.KnowledgeBase) -> None:
+    assert len(kb.query("SELECT * FROM <http://e/g> { GRAPH ?g { ?s ?p ?o } }")) == 0
+    assert len(kb.query("SELECT * FROM <http://e/g> { ?s ?p ?o }")) == 9
+
+
+def test_labels_belong_to_their_file(tmp_path: Path) -> None:
+    kb = everlog.open(engine="reference")
+    for name in ("one.ttl", "two.ttl"):
+        (tmp_path / name).write_text("_:a <http://e/p> 1 .")
+        kb.load(tmp_path / name)
+    assert len(kb.query("SELECT * { ?x <http://e/p> 1 }")) == 2

@@ -7,10 +7,14 @@ at a window of that order. Nothing is sorted again.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from everlog.dictionary.dictionary import UNBOUND, Dictionary
+import numpy as np
+import numpy.typing as npt
+
+from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
 from everlog.expressions.ordering import order_key
 from everlog.sparql.query import Query
 
@@ -83,6 +87,25 @@ class Window:
             for each in self._query.order
         ]
         return (*ordered, *keys)
+
+
+@dataclass(frozen=True)
+class Delta:
+    """Facts of an answer, and how many times each came or, if negative, went."""
+
+    names: tuple[str, ...]
+    columns: tuple[Ids, ...]
+    weights: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], counts: Mapping[Fact, int]) -> Delta:
+        changed = [(fact, count) for fact, count in counts.items() if count]
+        columns = zip(*(fact for fact, _ in changed), strict=True) if changed else [()] * len(names)
+        weights = np.array([count for _, count in changed], np.int64)
+        return cls(names, tuple(np.array(column, np.int32) for column in columns), weights)
+
+    def facts(self) -> list[Weighted]:
+        return weighted(self.columns, self.weights.tolist())
 
 
 def weighted(columns: Sequence[Any], weights: Sequence[int]) -> list[Weighted]:

@@ -17,7 +17,7 @@ from everlog.maintenance.materialise import materialise
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import MARKS, Maintenance
 from everlog.rules.syntax import Rule
-from everlog.sparql.windows import Weighted
+from everlog.sparql.windows import Delta
 from everlog.store.bases import in_part, load_bases
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
 
 # Facts gained and lost, by relation; and what changed in the answers of views.
-Changed = tuple[dict[str, Rows], dict[str, Rows], dict[str, list[Weighted]]]
+Changed = tuple[dict[str, Rows], dict[str, Rows], dict[str, Delta]]
 Acknowledge = Callable[[Mapping[str, int]], None]
 
 
@@ -71,7 +71,7 @@ def maintain(
     report.strategy = strategy
     new = [Shape(name, arity) for name, arity in target.arities.items() if name not in kb._arities]
     staying = [view for name, view in kb._views.items() if target.views.get(name) is view]
-    answers: dict[str, list[Weighted]] = {}
+    answers: dict[str, Delta] = {}
     try:
         for shape in new:
             engine.declare(shape)
@@ -164,7 +164,7 @@ def derive_again(
             interrupts.hold()
             cast(MaintainingEngine, kb._engine).tidy()
     engine, savepoint = kb._engine, kb._engine.savepoint()
-    answers: dict[str, list[Weighted]] = {}
+    answers: dict[str, Delta] = {}
     lost: dict[str, Rows] = {}
     try:
         if goes_on:

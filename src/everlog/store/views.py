@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from everlog.dictionary.dictionary import UNBOUND
+from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Changed, Engine, MaintainingEngine
 from everlog.errors import NotFoundError, SparqlError
 from everlog.expressions.functions import FUNCTIONS
@@ -23,26 +23,43 @@ from everlog.rules.syntax import Call, Expression
 from everlog.sparql.graphs import Graph, constructed
 from everlog.sparql.query import Query, compile_query
 from everlog.sparql.sharing import shared_names
-from everlog.sparql.solutions import Row, Solutions, Truth
-from everlog.sparql.windows import Fact, Weighted, Window, weighted
+from everlog.sparql.solutions import Solutions, Truth
+from everlog.sparql.windows import Delta, Weighted, Window, weighted
 from everlog.store.answers import collect
 
 if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
 
-_HISTORY = 1_000  # changes that a view remembers
+_MOST_CHANGES, _MOST_ROWS = 1_000, 1_000_000  # that a view remembers
 
 
-@dataclass(frozen=True)
 class ViewChange:
     """What an update did to the answer of a view; a solution that came twice stands there twice."""
 
-    version: int
-    gained: tuple[Row, ...]
-    lost: tuple[Row, ...]
+    def __init__(self, version: int, solutions: Delta, dictionary: Dictionary) -> None:
+        self.version = version
+        self._delta, self._dictionary = solutions, dictionary
 
-    def __bool__(self) -> bool:
-        return bool(self.gained or self.lost)
+    @property
+    def gained(self) -> Solutions:
+        """The solutions that came."""
+        return self._solutions(1)
+
+    @property
+    def lost(self) -> Solutions:
+        """The solutions that went."""
+        return self._solutions(-1)
+
+    def _solutions(self, sign: int) -> Solutions:
+        times = np.maximum(sign * self._delta.weights, 0)
+        columns = [np.repeat(column, times) for column in self._delta.columns]
+        return Solutions(self._dictionary, self._delta.names, columns, int(times.sum()))
+
+    def __len__(self) -> int:
+        return len(self._delta.weights)
+
+    def __repr__(self) -> str:
+        return f"<version {self.version}: {len(self.gained):,} solutions gained, {len(self.lost):,} lost>"
 
 
 class View:
@@ -53,6 +70,7 @@ class View:
         self._kb = kb
         self._window: Window | None = Window(query, kb._dictionary) if query.order or _is_cut(query) else None
         self._changes: list[ViewChange] = []
+        self._remembered = 0  # rows in them
         self._since = kb.version  # what changed before is not known
         self._callbacks: list[Callable[[ViewChange], None]] = []
 
@@ -98,37 +116,27 @@ class View:
             self._window = Window(self.query, self._kb._dictionary)
             self._window.change(answer_of(self._kb._engine, self.query))
 
-    def follow(self, version: int, changes: Iterable[Weighted]) -> ViewChange | None:
+    def follow(self, version: int, delta: Delta) -> ViewChange | None:
         """An update has changed the answer relation; says how that changes the answer."""
-        if self._window is None:
-            width = len(self.query.shown)
-            counts: Counter[Fact] = Counter()
-            for fact, weight in changes:
-                counts[fact[:width]] += weight
-        else:
+        if self._window is not None:
             before = Counter(self._window.shown())
-            self._window.change(changes)
+            self._window.change(delta.facts())
             counts = Counter(self._window.shown())
             counts.subtract(before)
-        change = ViewChange(version, self._decoded(counts, 1), self._decoded(counts, -1))
-        if not change:
+            delta = Delta.of(self.query.shown, counts)
+        if not len(delta.weights):
             return None
+        change = ViewChange(version, replace(delta, names=self.query.shown), self._kb._dictionary)
         self._changes.append(change)
-        if len(self._changes) > _HISTORY:
-            self._since = self._changes.pop(0).version
+        self._remembered += len(change)
+        while len(self._changes) > _MOST_CHANGES or (self._remembered > _MOST_ROWS and len(self._changes) > 1):
+            forgotten = self._changes.pop(0)
+            self._since, self._remembered = forgotten.version, self._remembered - len(forgotten)
         return change
 
     def call(self, change: ViewChange) -> None:
         for callback in self._callbacks:
             callback(change)
-
-    def _decoded(self, counts: Counter[Fact], sign: int) -> tuple[Row, ...]:
-        decode = self._kb._dictionary.decode
-        return tuple(
-            tuple(None if id_ == UNBOUND else decode(id_) for id_ in fact)
-            for fact, count in counts.items()
-            for _ in range(sign * count)
-        )
 
 
 def make_view(kb: KnowledgeBase, name: str, text: str) -> View:
@@ -187,36 +195,35 @@ def answer_of(engine: Engine, query: Query) -> list[Weighted]:
     return weighted(engine.collect(relation).columns, engine.weights(relation))
 
 
-def bag_changes(engine: MaintainingEngine, views: Iterable[View]) -> dict[str, list[Weighted]]:
+def bag_changes(engine: MaintainingEngine, views: Iterable[View]) -> dict[str, Delta]:
     """How an update changes the answers of views that are bags; before it is complete."""
     found = {}
     for view in views:
         if _is_bag(view.query):
             facts, changes = engine.weight_changes(view.query.answer.relation)
-            found[view.name] = weighted(facts.columns, changes)
+            found[view.name] = Delta(view.query.columns, tuple(facts.columns), np.asarray(changes, np.int64))
     return found
 
 
-def set_changes(changed: Mapping[str, Changed], views: Iterable[View]) -> dict[str, list[Weighted]]:
+def set_changes(changed: Mapping[str, Changed], views: Iterable[View]) -> dict[str, Delta]:
     """The same for views that are sets; after it is complete."""
     found = {}
     for view in views:
         if not _is_bag(view.query) and view.query.answer.relation in changed:
             gained, lost = changed[view.query.answer.relation]
-            found[view.name] = [
-                *weighted(gained.columns, [1] * gained.rows),
-                *weighted(lost.columns, [-1] * lost.rows),
-            ]
+            columns = tuple(np.concatenate(pair) for pair in zip(gained.columns, lost.columns, strict=True))
+            signs = np.repeat(np.array([1, -1], np.int64), [gained.rows, lost.rows])
+            found[view.name] = Delta(view.query.columns, columns, signs)
     return found
 
 
-def differences(before: Engine, after: Engine, views: Sequence[View]) -> dict[str, list[Weighted]]:
+def differences(before: Engine, after: Engine, views: Sequence[View]) -> dict[str, Delta]:
     """The same where everything was derived again."""
     found = {}
     for view in views:
         counts = Counter(dict(answer_of(after, view.query)))
         counts.subtract(dict(answer_of(before, view.query)))
-        found[view.name] = [(fact, weight) for fact, weight in counts.items() if weight]
+        found[view.name] = Delta.of(view.query.columns, counts)
     return found
 
 

@@ -74,7 +74,7 @@ def compile_query(
     """Translate a query; `name` begins the names of its relations, `bindings` are values for some of its variables."""
     algebra, base = parse_query(text, base, prefixes)
     form = algebra.name.removesuffix("Query").lower()
-    made = Compilation(name, base, **_dataset(algebra.datasetClause))
+    made = Compilation(name, base, **dataset(algebra.datasetClause))
     asked = _modifiers(algebra.p)
     branches = Patterns(made).branches(asked.pattern) if asked.pattern is not None else [Branch()]
     if bindings:
@@ -103,8 +103,16 @@ def compile_query(
     )
 
 
-def _dataset(clauses: Any) -> dict[str, Any]:
-    """FROM and FROM NAMED."""
+def pattern_query(pattern: Algebra, names: tuple[str, ...], made: Compilation) -> Query:
+    """A query for certain variables of a pattern, each solution once."""
+    answer = Atom(f"{made.name}{AUXILIARY}answer", tuple(Variable(name) for name in names))
+    for branch in Patterns(made).branches(pattern):
+        made.conclude(answer.relation, names, [_padded(branch, names, {})])
+    return Query("select", tuple(made.rules), answer, names, distinct=True)
+
+
+def dataset(clauses: Any) -> dict[str, Any]:
+    """FROM and FROM NAMED, or USING and USING NAMED."""
     if not clauses:
         return {}
     default = tuple(argument_from(clause.default) for clause in clauses if clause.default)

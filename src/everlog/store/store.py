@@ -214,6 +214,18 @@ class KnowledgeBase:
                 view.call(change)
         return Change(version, gained, lost, report, updates=covers)
 
+    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+        """Apply a request in SPARQL Update, whole or not at all; gives a change for each of its operations.
+
+        Args:
+            text: INSERT DATA, DELETE DATA, DELETE/INSERT … WHERE, LOAD, CLEAR, DROP, CREATE, ADD, MOVE, COPY.
+            base: What relative IRIs in it are relative to.
+            load_from: The folder below which LOAD may read files; without one it may not read any.
+        """
+        from everlog.store.sparql_updates import apply_request
+
+        return apply_request(self, text, base, Path(load_from) if load_from is not None else None)
+
     # --- views --------------------------------------------------------------------------------------------------------
 
     def view(self, name: str, text: str | None = None) -> View:

@@ -1,0 +1,163 @@
+"""What does a request in SPARQL Update ask for? A list of operations, each of which sees what those before it did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from everlog.errors import SparqlError
+from everlog.facts.terms import IRI, BlankNode, Term
+from everlog.rules.syntax import Argument, Constant, Variable
+from everlog.sparql.parsing import Algebra, parse_update
+from everlog.sparql.patterns import Compilation
+from everlog.sparql.query import Query, dataset, pattern_query
+from everlog.sparql.solutions import Row
+from everlog.sparql.terms import HIDDEN, argument_from, term_from
+
+Quad = tuple[Term, Term, Term, Term | None]  # None: of the default graph
+Pattern = tuple[Argument, Argument, Argument, Argument | None]
+
+DEFAULT, NAMED, ALL = "DEFAULT", "NAMED", "ALL"  # in the place of a graph
+
+
+@dataclass(frozen=True)
+class Modify:
+    """For each solution of a query: quads to delete, then quads to insert. Without a query: once."""
+
+    query: Query | None
+    delete: tuple[Pattern, ...] = ()
+    insert: tuple[Pattern, ...] = ()
+
+
+@dataclass(frozen=True)
+class Clear:
+    """Delete every triple of a graph, or of several."""
+
+    graph: Term | str
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Add the triples of one graph to another; `clears` that one first, and `empties` the first in the end."""
+
+    source: Term | str
+    target: Term | str
+    clears: bool
+    empties: bool
+
+
+@dataclass(frozen=True)
+class Load:
+    """Insert the triples of a file."""
+
+    iri: str
+    graph: Term | None
+    silent: bool
+
+
+Operation = Modify | Clear | Transfer | Load
+
+
+def read_request(text: str, name: str, *, base: str | None, prefixes: Mapping[str, str]) -> list[Operation]:
+    """The operations of a request."""
+    return [
+        operation
+        for number, algebra in enumerate(parse_update(text, base, prefixes))
+        for operation in _operations(algebra, Compilation(f"{name}{number}", base))
+    ]
+
+
+def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:
+    match node.name:
+        case "InsertData":
+            yield Modify(None, insert=tuple(_patterns(node, None)))
+        case "DeleteData":
+            yield Modify(None, delete=tuple(_patterns(node, None)))
+        case "DeleteWhere":
+            patterns = tuple(_patterns(node, None))
+            yield Modify(_of_quads(node, patterns, made), delete=patterns)
+        case "Modify":
+            yield _modify(node, made)
+        case "Clear" | "Drop":
+            yield Clear(_graph(node.graphiri))
+        case "Create":
+            return  # a graph is there as soon as it has a triple
+        case "Add" | "Copy" | "Move":
+            source, target = (_graph(each) for each in node.graph)
+            if source != target:
+                yield Transfer(source, target, clears=node.name != "Add", empties=node.name == "Move")
+        case "Load":
+            graph = _graph(node.graphiri) if node.graphiri is not None else None
+            yield Load(str(node.iri), graph if not isinstance(graph, str) else None, bool(node.silent))
+        case _:
+            raise SparqlError(f"the operation {node.name} is not known")
+
+
+def _modify(node: Algebra, made: Compilation) -> Modify:
+    home = None if node.withClause is None else argument_from(node.withClause)
+    if node.using:
+        made.default_graphs, made.named_graphs = dataset(node.using).values()
+    elif home is not None:
+        made.default_graphs = (home,)
+    delete = tuple(_patterns(node.delete, home)) if node.delete is not None else ()
+    insert = tuple(_patterns(node.insert, home)) if node.insert is not None else ()
+    return Modify(pattern_query(node.where, _names((*delete, *insert)), made), delete, insert)
+
+
+def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], made: Compilation) -> Query:
+    """DELETE WHERE looks for its own template."""
+    from rdflib.plugins.sparql.algebra import BGP, Graph, Join
+
+    pattern = BGP(list(node.triples or []))
+    for graph, triples in (node.quads or {}).items():
+        pattern = Join(p1=pattern, p2=Graph(graph, BGP(list(triples))))
+    return pattern_query(pattern, _names(patterns), made)
+
+
+def _patterns(node: Algebra, home: Argument | None) -> Iterator[Pattern]:
+    for triple in node.triples or []:
+        yield (*_arguments(triple), home)
+    for graph, triples in (node.quads or {}).items():
+        for triple in triples:
+            yield (*_arguments(triple), argument_from(graph))
+
+
+def _arguments(triple: Any) -> tuple[Argument, Argument, Argument]:
+    return argument_from(triple[0]), argument_from(triple[1]), argument_from(triple[2])
+
+
+def _names(patterns: Iterable[Pattern]) -> tuple[str, ...]:
+    found = {
+        argument.name: None
+        for pattern in patterns
+        for argument in pattern
+        if isinstance(argument, Variable) and not argument.name.startswith(HIDDEN)
+    }
+    return tuple(found)
+
+
+def _graph(graph: Any) -> Term | str:
+    import rdflib
+
+    return term_from(graph) if isinstance(graph, rdflib.URIRef) else str(graph)
+
+
+def instances(patterns: tuple[Pattern, ...], names: tuple[str, ...], row: Row, blank: str) -> Iterator[Quad]:
+    """The quads of a template for one solution; what is no RDF then is left out. `blank` begins labels of new nodes."""
+    values = dict(zip(names, row, strict=True))
+
+    def term(argument: Argument) -> Term | None:
+        if isinstance(argument, Constant):
+            return argument.term
+        if argument.name.startswith(HIDDEN):
+            return BlankNode(f"{blank}{argument.name.removeprefix(HIDDEN)}")
+        return values[argument.name]
+
+    for *triple, graph in patterns:
+        subject, predicate, object_ = (term(argument) for argument in triple if argument is not None)
+        named = None if graph is None else term(graph)
+        if not isinstance(subject, IRI | BlankNode) or not isinstance(predicate, IRI) or object_ is None:
+            continue
+        if graph is None or isinstance(named, IRI | BlankNode):
+            yield subject, predicate, object_, named

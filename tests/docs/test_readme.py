@@ -6,6 +6,7 @@ Links to files of this repository must lead somewhere.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
@@ -71,3 +72,15 @@ def test_the_wind_farm_finds_its_odd_sensors() -> None:
     table = ended.stdout.split("Odd sensors:")[1].split("is repaired")[0]
     assert {word for word in table.split() if word.startswith("wind")} == {turbine(number) for number in ODD}
     assert ended.stdout.split("No longer odd:")[1].split() == [turbine(23)]
+
+
+def test_a_turbine_borrows_rules_and_gives_them_back() -> None:
+    from examples.wind_turbine_story.run import DIAGNOSIS, SELF, tell
+    from rich.console import Console
+
+    console = Console(record=True, width=200, file=io.StringIO())
+    before, after = tell(console)
+    assert before == after and (SELF, 37) in after["unusualReading"]
+    told = console.export_text()
+    assert f"the sensor of {SELF} is broken" in told and "it is a hot day" in told
+    assert "The state is as before" in told and f"rules concerned: {', '.join(DIAGNOSIS)}" in told

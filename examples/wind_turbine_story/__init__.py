@@ -1,0 +1,1 @@
+"""A turbine that borrows rules from a server and gives them back."""

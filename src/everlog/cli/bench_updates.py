@@ -1,4 +1,4 @@
-"""`everlog bench streams | deletions | growth | updates`: what do updates cost? A benchmark of everlog/benches each."""
+"""`everlog bench streams | deletions | growth | updates | rules`: what do updates cost? One of everlog/benches each."""
 
 from __future__ import annotations
 
@@ -52,7 +52,15 @@ def updates(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> No
     _bench("updates", quick, out, as_json)
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (streams, deletions, growth, updates)
+def rules(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+    """Rules that come and go, beside runs from scratch and ZodiacEdge's figures.
+
+    Writes rules.md, rules.png and rules.json. Takes some minutes.
+    """
+    _bench("rules", quick, out, as_json)
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (streams, deletions, growth, updates, rules)
 
 
 def _bench(name: str, quick: bool, out: Path, as_json: bool) -> None:

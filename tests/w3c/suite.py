@@ -51,13 +51,17 @@ class W3CTest:
         return self.query.as_uri()
 
 
-def suite_tests(*kinds: str) -> list[object]:
-    """The tests of some kinds as parameters of pytest; one skipped parameter where the suite is not there."""
+def suite_tests(*kinds: str, folders: Sequence[str] = ()) -> list[object]:
+    """Tests of some kinds, in some folders, as parameters of pytest; one to be skipped where the suite is not there."""
     try:
         home = shared_data("w3c", "sparql")
     except NotFoundError as error:
         return [pytest.param(None, marks=pytest.mark.skip(reason=f"the W3C suite is not here: {error}"))]
-    return [_parameter(test) for test in _all(home) if test.kind in kinds]
+    return [
+        _parameter(test)
+        for test in _all(home)
+        if test.kind in kinds and (not folders or test.name.split("/")[1] in folders)
+    ]
 
 
 def _parameter(test: W3CTest) -> object:

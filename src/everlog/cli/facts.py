@@ -39,4 +39,4 @@ def facts(
         elif name is not None:
             sys.stdout.writelines(text_lines(name, relation, rows.keys(), len(rows)))
         else:
-            tables.print_rows(rows, rows.names, prefixes=prefixes)
+            tables.print_rows(rows.sorted(), rows.names, prefixes=prefixes)

@@ -2,27 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb
 from everlog.cli.outcomes import outcome, print_json
+from everlog.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from everlog.cli.tables import Answer
+
+
+class AnswerFormat(StrEnum):
+    """How answers are written: json, xml, csv and tsv for rows and truth values, the others for graphs."""
+
+    json = "json"
+    xml = "xml"
+    csv = "csv"
+    tsv = "tsv"
+    ttl = "ttl"
+    nt = "nt"
+    rdf = "rdf"
+    jsonld = "jsonld"
 
 
 def query(
     kb: KbArgument,
-    queries: Annotated[list[str], typer.Argument(help="Literals: 'path(a, ?y), ?y != b'.", metavar="QUERY...")],
+    queries: Annotated[
+        list[str] | None,
+        typer.Argument(help="SPARQL, or literals: 'path(a, ?y), ?y != b'.", metavar="[QUERY]...", show_default=False),
+    ] = None,
+    files: Annotated[
+        list[Path] | None, typer.Option("-f", "--file", metavar="FILE", help="A file with a query; `-` is stdin.")
+    ] = None,
+    format: Annotated[
+        AnswerFormat | None, typer.Option("--format", help="Write the answer to stdout in a format.")
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Print the answers to Datalog queries, a line each."""
+    """Print the answers to queries in SPARQL or Datalog."""
     with outcome(as_json=as_json):
         from everlog.cli import tables
 
+        asked: list[tuple[str, str | None]] = [(text, None) for text in queries or []]
+        asked += [_from_file(file) for file in files or []]
+        if not asked:
+            raise UsageError("there is no query", hint="give one: everlog query KB 'SELECT …', or -f query.rq")
+        if format is not None and len(asked) > 1:
+            raise UsageError("a format is for one query", hint="ask them one by one")
         with open_kb(kb) as opened:
+            answers = [(text, opened.query(text, base=base)) for text, base in asked]
+            if format is not None:
+                sys.stdout.write(_written(answers[0][1], format.value))
+                return
             if as_json:
-                print_json({"version": opened.version, "queries": tables.answers_as_data(opened, queries)})
+                data = [tables.answer_as_data(text, answer) for text, answer in answers]
+                print_json({"version": opened.version, "queries": data})
                 return
             prefixes = opened.program.prefixes
-            for text in queries:
-                tables.print_answers(opened, text, prefixes=prefixes, titled=len(queries) > 1)
+            for text, answer in answers:
+                tables.print_answer(text, answer, prefixes=prefixes, titled=len(asked) > 1)
+
+
+def _from_file(path: Path) -> tuple[str, str | None]:
+    """A query, and what its relative IRIs are relative to."""
+    if str(path) == "-":
+        return sys.stdin.read(), None
+    try:
+        return path.read_text(encoding="utf-8"), path.absolute().as_uri()
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotFoundError(f"{path}: this query cannot be read ({error})") from error
+
+
+def _written(answer: Answer, format: str) -> str:
+    from everlog.sparql.serialising import solutions_text
+    from everlog.store.rows import Rows
+
+    if isinstance(answer, Rows):
+        return solutions_text(answer.names, answer.sorted(), format)
+    return answer.serialize(format)

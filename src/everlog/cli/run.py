@@ -127,7 +127,7 @@ def _show(
         for name in defined:
             print(f"{name}\t{sizes.get(name, 0)}")
     for text in queries:
-        tables.print_answers(kb, text, prefixes=program.prefixes, titled=len(queries) > 1)
+        tables.print_answer(text, kb.query(text), prefixes=program.prefixes, titled=len(queries) > 1)
     if not counted and not queries:
         if written:
             for path in written:

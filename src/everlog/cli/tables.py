@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 from everlog.facts.terms import IRI, BlankNode, Literal, Term, key_of, lexical_and_datatype
 
 if TYPE_CHECKING:
+    from everlog.sparql.graphs import Graph
+    from everlog.sparql.solutions import Solutions, Truth
     from everlog.store.rows import Rows
     from everlog.store.store import KnowledgeBase
+
+    Answer = Rows | Solutions | Truth | Graph
 
 FIRST = 5  # facts of each relation that a summary shows
 
@@ -33,49 +37,64 @@ def as_data(
             }
             for relation in relations
         ],
-        "queries": answers_as_data(kb, queries),
+        "queries": [answer_as_data(text, kb.query(text)) for text in queries],
         "written": list(written),
         "seconds": round(seconds, 6),
     }
 
 
-def answers_as_data(kb: KnowledgeBase, queries: Sequence[str]) -> list[dict[str, Any]]:
-    """The answers to each query for programs."""
-    answers = []
-    for text in queries:
-        rows = kb.query(text)
-        answers.append({"query": text, "variables": list(rows.names), "rows": rows_as_data(rows.sorted())})
-    return answers
+def answer_as_data(text: str, answer: Answer) -> dict[str, Any]:
+    """The answer to a query for programs."""
+    from everlog.sparql.graphs import Graph
+    from everlog.sparql.solutions import Truth
+
+    if isinstance(answer, Truth):
+        return {"query": text, "boolean": bool(answer)}
+    if isinstance(answer, Graph):
+        return {"query": text, "triples": rows_as_data(answer.sorted())}
+    return {"query": text, "variables": list(answer.names), "rows": rows_as_data(_listed(answer))}
 
 
-def rows_as_data(rows: Iterable[Sequence[Term]]) -> list[list[Any]]:
-    """Rows of terms as JSON says them (formats/jsonl.py)."""
+def rows_as_data(rows: Iterable[Sequence[Term | None]]) -> list[list[Any]]:
+    """Rows of terms as JSON says them (formats/jsonl.py); null for a variable without a value."""
     from everlog.formats.jsonl import json_of_key
 
-    return [[json_of_key(key_of(term)) for term in row] for row in rows]
+    return [[None if term is None else json_of_key(key_of(term)) for term in row] for row in rows]
 
 
-def print_answers(kb: KnowledgeBase, text: str, *, prefixes: Mapping[str, str], titled: bool) -> None:
-    """A table on a terminal; elsewhere a line per answer, its terms separated by tabs. No variables: true or false."""
-    rows = kb.query(text)
+def print_answer(text: str, answer: Answer, *, prefixes: Mapping[str, str], titled: bool) -> None:
+    """A table on a terminal; elsewhere a line per row, its terms separated by tabs. No variables: true or false."""
+    from everlog.sparql.graphs import Graph
+    from everlog.sparql.solutions import Truth
+
     if titled:
         print(f"# {text}")
-    if not rows.names:
-        print("true" if len(rows) else "false")
+    if isinstance(answer, Graph):
+        print(answer.serialize("ttl"), end="")
+    elif isinstance(answer, Truth) or not answer.names:
+        print("true" if answer else "false")
     else:
-        print_rows(rows, [f"?{name}" for name in rows.names], prefixes=prefixes)
+        print_rows(_listed(answer), [f"?{name}" for name in answer.names], prefixes=prefixes)
 
 
-def print_rows(rows: Rows, titles: Sequence[str], *, prefixes: Mapping[str, str]) -> None:
+def _listed(answer: Rows | Solutions) -> Iterable[Sequence[Term | None]]:
+    """The rows of an answer: in the order that the query asks for, or else in that of terms."""
+    from everlog.sparql.solutions import Solutions
+
+    return answer.listed() if isinstance(answer, Solutions) else answer.sorted()
+
+
+def print_rows(rows: Iterable[Sequence[Term | None]], titles: Sequence[str], *, prefixes: Mapping[str, str]) -> None:
     """A table on a terminal; elsewhere a line per row, its terms separated by tabs."""
     if sys.stdout.isatty():
         table = _table(*titles)
-        for row in rows.sorted():
-            table.add_row(*(shown(term, prefixes) for term in row))
+        for row in rows:
+            table.add_row(*("" if term is None else shown(term, prefixes) for term in row))
         _print(table)
     else:
-        for row in rows.sorted():
-            print("\t".join(shown(term).replace("\t", "\\t").replace("\n", "\\n") for term in row))
+        for row in rows:
+            texts = ("" if term is None else shown(term) for term in row)
+            print("\t".join(text.replace("\t", "\\t").replace("\n", "\\n") for text in texts))
 
 
 def print_summary(kb: KnowledgeBase, defined: Sequence[str], *, prefixes: Mapping[str, str], seconds: float) -> None:

@@ -1,6 +1,7 @@
 """How are triples and quads written as RDF?
 
 N-Triples and N-Quads a line each; Turtle and TriG by pyoxigraph, which groups neighbouring facts with the same subject.
+A graph that is at hand as a whole can be a document in any format (`rdf_document`), RDF/XML and JSON-LD too.
 RDF has no literals as subjects and only IRIs as predicates; rules may derive such facts all the same, and they are
 refused here with the first of them named.
 """
@@ -16,6 +17,9 @@ import pyoxigraph as ox
 
 from everlog.errors import OutputError
 from everlog.facts.terms import RDF, XSD
+from everlog.formats.rdf import FORMATS
+
+DOCUMENT_FORMATS = tuple(FORMATS)
 
 _WIDTHS = {"triple": 3, "quad": 4}
 _PREFIXES = {
@@ -75,6 +79,19 @@ def _statements(columns: Sequence[Sequence[str]]) -> Iterator[str]:
             if key not in texts:
                 texts[key] = term_text(key)
         yield " ".join([texts[key] for key in row]) + " .\n"
+
+
+def rdf_document(format: str, rows: Sequence[tuple[str, ...]]) -> str:
+    """A whole document of triples or quads, in any format of RDF."""
+    term = _known_terms()
+    for row in rows:
+        _check(row)
+    quads = (ox.Quad(*map(term, row)) for row in rows)
+    prefixes = None if format in ("nt", "nq") else _PREFIXES
+    try:
+        return ox.serialize(quads, format=FORMATS[format], prefixes=prefixes).decode()  # type: ignore[union-attr]
+    except ValueError as error:
+        raise OutputError(f"the triples cannot be written as {format} ({error})", hint="write ttl or nt") from error
 
 
 def _grouped(format: str, columns: Sequence[Sequence[str]]) -> Iterator[str]:

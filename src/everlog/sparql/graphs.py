@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from everlog.expressions.ordering import order_key
-from everlog.facts.terms import IRI, BlankNode, Term
+from everlog.facts.terms import IRI, BlankNode, Term, key_of
 from everlog.rules.syntax import Constant, Variable
 from everlog.sparql.query import Query
 from everlog.sparql.solutions import Solutions
 from everlog.sparql.terms import HIDDEN
 
 GroundTriple = tuple[Term, Term, Term]
+
+_LONG_NAMES = {"turtle": "ttl", "ntriples": "nt", "nquads": "nq", "rdfxml": "rdf", "json-ld": "jsonld"}
 
 
 class Graph:
@@ -35,6 +37,14 @@ class Graph:
     def sorted(self) -> list[GroundTriple]:
         """All triples in the total order of terms."""
         return sorted(self, key=lambda triple: tuple(order_key(term) for term in triple))
+
+    def serialize(self, format: str = "ttl") -> str:
+        """The graph as RDF: ttl (turtle), nt, nq, trig, rdf (rdfxml) or jsonld."""
+        from everlog.formats.rdf_writing import DOCUMENT_FORMATS, rdf_document
+        from everlog.sparql.serialising import check_format
+
+        name = check_format(_LONG_NAMES.get(format.lower(), format), DOCUMENT_FORMATS)
+        return rdf_document(name, [tuple(map(key_of, triple)) for triple in self.sorted()])
 
 
 def constructed(query: Query, solutions: Solutions) -> Graph:

@@ -5,7 +5,7 @@ Solutions keep columns of ids and decode when looked at. A variable without a va
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,11 +28,20 @@ _UNBOUND_FIRST = ((-1,),)  # ORDER BY puts what has no value first
 class Solutions:
     """The solutions of a SELECT query, in order; a snapshot that later updates do not change."""
 
-    def __init__(self, dictionary: Dictionary, names: Sequence[str], columns: Sequence[Ids], rows: int) -> None:
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        names: Sequence[str],
+        columns: Sequence[Ids],
+        rows: int,
+        *,
+        ordered: bool = True,
+    ) -> None:
         self._dictionary = dictionary
         self.names = tuple(names)
         self._columns = list(columns)
         self._rows = rows
+        self._ordered = ordered  # whether the query says in which order they come
 
     @classmethod
     def of(
@@ -40,7 +49,7 @@ class Solutions:
     ) -> Solutions:
         """The answers of a query, given its answer relation: ordered, cut, and only what is shown."""
         chosen = np.arange(len(weights))
-        if query.order:
+        if query.order or query.offset or query.limit is not None:  # what is cut off must not depend on chance
             chosen = _in_order(query, dictionary, columns, len(weights))
         if query.distinct:
             chosen = _first_of_each([columns[n] for n in range(len(query.shown))], chosen)
@@ -48,7 +57,8 @@ class Solutions:
             chosen = np.repeat(chosen, weights[chosen])
         end = None if query.limit is None else query.offset + query.limit
         chosen = chosen[query.offset : end]
-        return cls(dictionary, query.shown, [column[chosen] for column in columns[: len(query.shown)]], len(chosen))
+        shown = [column[chosen] for column in columns[: len(query.shown)]]
+        return cls(dictionary, query.shown, shown, len(chosen), ordered=bool(query.order))
 
     def __len__(self) -> int:
         return self._rows
@@ -67,6 +77,16 @@ class Solutions:
     def sorted(self) -> list[Row]:
         """All solutions in the total order of terms."""
         return sorted(self, key=lambda row: tuple(map(_key, row)))
+
+    def listed(self) -> Iterable[Row]:
+        """All solutions as ORDER BY has them; without it, in the total order of terms."""
+        return self if self._ordered else self.sorted()
+
+    def serialize(self, format: str = "json") -> str:
+        """All solutions as text: json, xml, csv or tsv."""
+        from everlog.sparql.serialising import solutions_text
+
+        return solutions_text(self.names, self.listed(), format)
 
     def arrow(self) -> pa.Table:
         import pyarrow as pa
@@ -115,6 +135,12 @@ class Truth:
 
     def __repr__(self) -> str:
         return "yes" if self._value else "no"
+
+    def serialize(self, format: str = "json") -> str:
+        """The answer as text: json, xml, csv or tsv."""
+        from everlog.sparql.serialising import truth_text
+
+        return truth_text(self._value, format)
 
 
 def _key(term: Term | None) -> Any:

@@ -8,7 +8,7 @@ import pytest
 from tests.w3c.comparison import same
 from tests.w3c.expected import Table, expected_result, found_result
 from tests.w3c.suite import W3CTest, suite_tests
-from tests.w3c.ways import WAYS
+from tests.w3c.ways import WAYS, possible
 
 # The outermost query's ORDER BY, after its last closing brace.
 _ORDERED = re.compile(r"\bORDER\s+BY\b[^{}]*$", re.IGNORECASE)
@@ -17,6 +17,8 @@ _ORDERED = re.compile(r"\bORDER\s+BY\b[^{}]*$", re.IGNORECASE)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("test", suite_tests("QueryEvaluationTest"))
 def test_query(test: W3CTest, way: str) -> None:
+    if not possible(test, way):
+        pytest.skip("no view can be kept of this query")
     assert test.result is not None
     found, expected = found_result(WAYS[way](test)), expected_result(test.result)
     ordered = isinstance(expected, Table) and (expected.indexed or bool(_ORDERED.search(test.text)))

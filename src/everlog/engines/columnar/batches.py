@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
 
 
+@cache
 def slot_operands(width: int) -> npt.NDArray[np.int64]:
     """Operands that name the first slots in order."""
     return np.array([[at.SLOT, position] for position in range(width)], np.int64).ravel()

@@ -166,7 +166,8 @@ class ColumnarEngine:
     def _find(self, relation: Relation, columns: Sequence[Ids], rows: int) -> Ids:
         found = np.empty(rows, np.int32)
         code = slot_operands(relation.width)
-        keys, places = np.empty(_LOAD_BATCH, np.uint64), np.empty(_LOAD_BATCH, np.int64)
+        room = min(rows, _LOAD_BATCH)
+        keys, places = np.empty(room, np.uint64), np.empty(room, np.int64)
         for start in range(0, rows, _LOAD_BATCH):
             batch = stack(columns, start, min(rows, start + _LOAD_BATCH))
             find_facts(

@@ -45,7 +45,7 @@ class MarkBook:
             table, relation.number, rows, len(rows), self._relations, self._rows, self._previous, out_relations, out
         )
         self._marked[relation.number].append(rows[rows >= 0])
-        for number in np.unique(out_relations[:derived]).tolist():
+        for number in set(out_relations[:derived].tolist()):
             self._marked[number].append(out[:derived][out_relations[:derived] == number])
         return int(explicit), int(derived)
 
@@ -55,8 +55,7 @@ class MarkBook:
         for number, parts in self._marked.items():
             rows = np.concatenate(parts)
             relation = engine.by_number[number]
-            relation.journal.reserve(int(engine.tables.relations[number, at.R_JOURNAL_SIZE]) + len(rows))
-            relation.describe(engine.tables)
+            relation.reserve_journal(int(engine.tables.relations[number, at.R_JOURNAL_SIZE]) + len(rows), engine.tables)
             doomed += int(doom_marked_rows(engine.tables.relations, number, rows, len(rows)))
         self._marked.clear()
         return doomed

@@ -158,6 +158,12 @@ class Relation:
             index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + room)
         self.describe(tables)
 
+    def reserve_journal(self, entries: int, tables: Tables) -> None:
+        """Make room for so many entries of the journal in all."""
+        if entries > self.journal.limit:
+            self.journal.reserve(entries)
+            self.describe(tables)
+
     def keep(self, size: int, tables: Tables, *, weights: bool, ranks: bool) -> None:
         """Keep weights and ranks from now on, if not kept yet; they are zero, also before the update at work."""
         if weights and not self.weighted:

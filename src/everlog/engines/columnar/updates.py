@@ -132,8 +132,7 @@ class Updates:
         for name, place in zip(dict.fromkeys(head.relation for head in heads), places.tolist(), strict=True):
             relation = engine.relation(name)
             self._began(relation)
-            relation.journal.reserve(engine.size(relation))
-            relation.describe(engine.tables)
+            relation.reserve_journal(engine.size(relation), engine.tables)
             done += int(kernel(engine.tables.relations, relation.number, code, place))
         return done
 

@@ -54,5 +54,5 @@ def most_work(engine: MaintainingEngine, component: MaintainedComponent) -> Most
     """After how much work on suspended facts is deriving again less?"""
     facts = sum(engine.count_before(relation) for relation in component.defined_relations)
     instances = max(component.kept.derivations, facts)
-    lost = sum(engine.count_before(relation) for relation in component.relations_without_rules())  # in any case
+    lost = sum(engine.count_before(relation) for relation in component.relations_that_go())  # in any case
     return Most(max(_FEW, int(_SUSPENDED * facts)) + lost, max(10 * _FEW, int(_INSTANCES * instances)) + lost)

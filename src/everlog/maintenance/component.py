@@ -107,9 +107,14 @@ class MaintainedComponent:
             )
         ]
 
-    def relations_without_rules(self) -> set[str]:
-        """Relations whose last rules are among those that go."""
-        return {*self.defined_relations}.difference(head.relation for rule in self.rules for head in rule.heads)
+    def relations_that_go(self) -> set[str]:
+        """Relations whose last rules are among those that go, and those that follow from these alone."""
+        gone: set[str] = set()
+        while True:
+            standing = [rule for rule in self.rules if not any(atom.relation in gone for atom in rule.atoms)]
+            concluded = {head.relation for rule in standing for head in rule.heads}
+            if gone == (gone := {*self.defined_relations} - concluded):
+                return gone
 
     def refuted_relations(self) -> set[str]:
         """Relations that are read by bodies which no delta rule covers (plans/flat_rules.Refuted)."""

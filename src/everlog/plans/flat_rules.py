@@ -155,7 +155,9 @@ def flatten_rules(rules: Iterable[Rule]) -> list[EvaluatedRule]:
 
 def _heads_on_a_cycle_with(rules: Sequence[Rule]) -> list[tuple[Atom, ...]]:
     """For each rule the heads of the rules that lie on a cycle with it, its own among them; none for most rules."""
-    if not any(isinstance(literal, Negation) for rule in rules for literal in rule.body):
+    # Only a condition inside NOT may ask for what is bound around it.
+    nots = (literal for rule in rules for literal in rule.body if isinstance(literal, Negation))
+    if all(isinstance(inner, Atom) for negation in nots for inner in negation.body):
         return [()] * len(rules)
     found: list[tuple[Atom, ...]] = [()] * len(rules)
     position_of = {id(rule): position for position, rule in enumerate(rules)}

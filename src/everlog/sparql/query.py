@@ -106,8 +106,7 @@ def compile_query(
 def pattern_query(pattern: Algebra, names: tuple[str, ...], made: Compilation) -> Query:
     """A query for certain variables of a pattern, each solution once."""
     answer = Atom(f"{made.name}{AUXILIARY}answer", tuple(Variable(name) for name in names))
-    for branch in Patterns(made).branches(pattern):
-        made.conclude(answer.relation, names, [_padded(branch, names, {})])
+    made.conclude(answer.relation, names, [_padded(branch, names, {}) for branch in Patterns(made).branches(pattern)])
     return Query("select", tuple(made.rules), answer, names, distinct=True)
 
 

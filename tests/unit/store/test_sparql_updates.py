@@ -93,3 +93,12 @@ def test_load(kb: everlog.KnowledgeBase, tmp_path: Path) -> None:
             kb.sparql_update(f"LOAD <{iri_}>", load_from=tmp_path / "below")
         kb.sparql_update(f"LOAD SILENT <{iri_}>", load_from=tmp_path / "below")
     assert state(kb) == START | {("n", "p", 5, "h")}
+
+
+def test_what_is_abbreviated_in_a_pattern() -> None:
+    kb = everlog.open()
+    kb.sparql_update("PREFIX : <http://e/> INSERT DATA { :a :p 1 . :b :p 2 }")
+    kb.sparql_update("PREFIX : <http://e/> DELETE { ?x :p ?y } WHERE { ?x :p ?y FILTER(false) }")
+    kb.sparql_update("PREFIX : <http://e/> INSERT { ?x :q ?y } WHERE { { SELECT * { ?x :p ?y MINUS { ?x :p 1 } } } }")
+    assert kb.query("PREFIX : <http://e/> ASK { :a :p 1 . :b :p 2 ; :q 2 }")
+    assert len(kb.facts("triple")) == 3

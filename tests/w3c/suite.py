@@ -49,6 +49,7 @@ class Dataset:
 class W3CTest:
     """One entry of a manifest."""
 
+    iri: str
     name: str
     kind: str  # the local name of its class, such as QueryEvaluationTest
     query: Path  # or the request of an update
@@ -119,6 +120,7 @@ def _test(graph: _Graph, entry: ox.NamedNode, folder: str) -> W3CTest:
     if before == Dataset() and kind.value == MF + "QueryEvaluationTest":
         before = _dataset_of_the_query(query)
     return W3CTest(
+        entry.value,
         f"{folder}/{re.split('[#/]', entry.value)[-1]}",
         kind.value.removeprefix(MF),
         query,

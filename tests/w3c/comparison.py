@@ -5,7 +5,7 @@ thought equal because its value is.
 
 One thing the suite leaves open: how a number is written that was computed. It has 6, 6.0 and 6.0E0 in places where each
 would do. So an expected number that no row of ours has for its variable as it is written, but one has in canonical
-form, stands for that. A number that we take from the data keeps its form, so there nothing is let pass.
+form, stands for that. A number of the data that is not canonical must be as the suite has it, to the letter.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from tests.w3c.ways import WAYS, possible
 _ORDERED = re.compile(r"\bORDER\s+BY\b[^{}]*$", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", [pytest.param(way, marks=[] if way == "once" else pytest.mark.slow) for way in WAYS])
 @pytest.mark.parametrize("test", suite_tests("QueryEvaluationTest"))
 def test_query(test: W3CTest, way: str) -> None:
     if not possible(test, way):

@@ -3,7 +3,8 @@
 Deriving a component again costs about what its facts cost. Maintenance costs about what it touches, which is known only
 afterwards; but a change that takes away a good part of what the component reads touches a good part of its facts. So a
 large share of losses decides at once, and otherwise ranked deletion begins and is stopped when it has suspended a good
-part of the component: then deriving again is the better half of the work.
+part of the component: then deriving again is the better half of the work. Where nearly every fact has one derivation
+only, there is no other to be looked for, and DRed does without looking.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from everlog.plans.sweeps import Most
 
 _LOSSES = 0.25  # the share of a relation whose loss is taken to concern most of what follows from it
 _COUNTED_CHANGES = 0.6  # the same for gains and losses where derivations are counted
-_SUSPENDED = 0.25  # the share of a component's facts that may be looked at before it is derived again …
-_INSTANCES = 0.5  # … and of the rule instances that deriving it took
+_SUSPENDED = 0.12  # the share of a component's facts that may be looked at before it is derived again …
+_INSTANCES = 0.3  # … and of the rule instances that deriving it took
+_ONE_EACH = 1.15  # rule instances per fact up to which hardly any fact has a second derivation
 _FEW = 5_000  # facts for which no thought about other strategies pays
 
 
@@ -37,6 +39,12 @@ def better_again(engine: MaintainingEngine, component: MaintainedComponent, chan
         if touched > _FEW and touched > most * before:
             return f"{touched / before:.0%} of {relation} changed" if before else f"all of {relation} is new"
     return ""
+
+
+def hardly_any_choice(engine: MaintainingEngine, component: MaintainedComponent) -> bool:
+    """Has nearly every fact one derivation, so that all which depends on a loss is lost?"""
+    facts = sum(engine.count_before(relation) for relation in component.defined_relations)
+    return facts > _FEW and 0 < component.kept.derivations < _ONE_EACH * facts
 
 
 def _more_goes_than_stays(engine: MaintainingEngine, component: MaintainedComponent) -> bool:

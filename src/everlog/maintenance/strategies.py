@@ -13,7 +13,7 @@ from everlog.engines.interface import Flow, MaintainingEngine
 from everlog.errors import UsageError
 from everlog.limits import Watch
 from everlog.maintenance import bf, bf_counting, counting, dred, ranked, rematerialise
-from everlog.maintenance.choose import better_again
+from everlog.maintenance.choose import better_again, hardly_any_choice
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport
 
@@ -58,6 +58,8 @@ def pick(
             # Ranks hold in a component without recursion, but a rule that goes may have recursed by ranks that do not.
             return "dred" if component.removed and not component.kept.ranks else "ranked", none
         return wanted, ""
+    if wanted == CHOOSE and hardly_any_choice(engine, component):
+        return "dred", "nearly every fact has one derivation"
     if wanted in (CHOOSE, "counting"):
         wanted = "ranked"
     if wanted in ("bf", "bf-counting") and component.mixed:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from everlog.plans.delta_variants import Variant
-from everlog.plans.flat_rules import GroupRule
+from everlog.plans.flat_rules import WholeRule
 from everlog.plans.join_order import Statistics
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport
 from everlog.rules.syntax import Atom
@@ -123,7 +123,7 @@ class Engine(Protocol):
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
         """Run a phase whole, or return None to have it run round by round."""
 
-    def group(self, rule: GroupRule) -> int:
+    def group(self, rule: WholeRule) -> int:
         """Add the facts of an aggregate over a complete bag; returns how many."""
 
     def count(self, relation: str, *, explicit: bool = False) -> int:
@@ -197,7 +197,7 @@ class MaintainingEngine(Engine, Protocol):
         Only before the first `edit` of an update.
         """
 
-    def regroup(self, rule: GroupRule, *, new: bool = False) -> Flow:
+    def regroup(self, rule: WholeRule, *, new: bool = False) -> Flow:
         """Bring the facts of an aggregate in line with the touched rows of its bag; `new`: it has none yet."""
 
     def forget(self, sweeps: Sequence[Sweep]) -> None:

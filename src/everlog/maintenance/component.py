@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule, rule_reads
+from everlog.plans.flat_rules import EvaluatedRule, FlatRule, rule_reads
 from everlog.plans.sweep_variants import (
     covers,
     full_instances,
@@ -50,7 +50,7 @@ class MaintainedComponent:
     def __post_init__(self) -> None:
         rules = self.component.rules
         self.rules = [rule for rule in rules if isinstance(rule, FlatRule)]
-        self.group = next((rule for rule in rules if isinstance(rule, GroupRule)), None)
+        self.group = next((rule for rule in rules if not isinstance(rule, FlatRule)), None)
         self.heads: tuple[Atom, ...] = tuple(
             dict.fromkeys(head for rule in (*rules, *self.removed) for head in rule.heads)
         )

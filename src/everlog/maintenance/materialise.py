@@ -18,7 +18,6 @@ from everlog.plans.delta_variants import delta_variants, full_variant
 from everlog.plans.flat_rules import (
     EvaluatedRule,
     FlatRule,
-    GroupRule,
     auxiliary_atoms,
     flatten_rules,
     rule_reads,
@@ -90,7 +89,7 @@ def materialise(
 def materialise_component(engine: Engine, component: Component[EvaluatedRule], watch: Watch) -> PhaseReport:
     """Derive what one component adds, what it reads being complete."""
     only = component.rules[0]
-    if isinstance(only, GroupRule):
+    if not isinstance(only, FlatRule):
         assert len(component.rules) == 1, "an auxiliary relation is defined by one rule"
         started = time.perf_counter()
         gained = engine.group(only)

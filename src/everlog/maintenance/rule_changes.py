@@ -25,7 +25,7 @@ from dataclasses import dataclass, field, replace
 from everlog.engines.interface import MaintainingEngine
 from everlog.maintenance.component import Kept, MaintainedComponent
 from everlog.maintenance.program import ProgramChange
-from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule
+from everlog.plans.flat_rules import EvaluatedRule, FlatRule
 from everlog.plans.sweep_variants import covers
 from everlog.rules.components import Component
 from everlog.rules.syntax import Atom
@@ -122,7 +122,8 @@ def _cannot(change: ProgramChange) -> str:
     shapes = {head.relation: _shape(rule, head) for rule in change.removed for head in rule.heads}
     for rule in change.added:
         for head in rule.heads:
-            if head.relation in shapes and (shapes[head.relation] != _shape(rule, head) or isinstance(rule, GroupRule)):
+            same = isinstance(rule, FlatRule) and shapes.get(head.relation) == _shape(rule, head)
+            if head.relation in shapes and not same:
                 return f"rule {rule.name} has another aggregate or NOT than before"
     bases = {closure.base: closure for closure in change.before.rewriting.closures}
     if any(bases.get(closure.base, closure) != closure for closure in change.after.rewriting.closures):

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from everlog.plans.windows import Ordering
 from everlog.rules.components import hyper_nodes
 from everlog.rules.dependencies import body_atoms, unify
 from everlog.rules.syntax import (
@@ -88,6 +89,9 @@ class FlatRule:
     bag: bool = False
     refuted: tuple[Refuted, ...] = ()
 
+    def __post_init__(self) -> None:
+        assert self.heads, f"{self.name} concludes nothing"
+
 
 @dataclass(frozen=True)
 class GroupFunction:
@@ -119,12 +123,30 @@ class GroupRule:
         return (self.head,)
 
 
-EvaluatedRule = FlatRule | GroupRule
+@dataclass(frozen=True)
+class WindowRule:
+    """`head(number, columns…)`: what an ordering shows of the bag `source`; equal rows are numbered."""
+
+    name: str
+    head: Atom
+    source: Atom
+    ordering: Ordering
+    bag: bool  # does a row of the source count as often as its weight says?
+
+    @property
+    def heads(self) -> tuple[Atom, ...]:
+        return (self.head,)
+
+
+WholeRule = GroupRule | WindowRule
+"""A rule that looks at a whole relation, which must be complete before."""
+
+EvaluatedRule = FlatRule | GroupRule | WindowRule
 
 
 def rule_reads(rule: EvaluatedRule) -> Iterator[tuple[Atom, bool]]:
     """Every atom that a flat rule reads, and whether it must be complete before."""
-    if isinstance(rule, GroupRule):
+    if not isinstance(rule, FlatRule):
         yield rule.source, True
     else:
         yield from ((atom, False) for atom in rule.atoms)

@@ -128,6 +128,15 @@ def joined(left: Branch, right: Branch, fresh: str) -> Branch:
     return both
 
 
+def bound_or_not(branch: Branch, name: str, fresh: str) -> list[Branch]:
+    """Two branches: where a variable has a value, and where it has none and is another that nobody sees."""
+    without = branch.seen_as(branch.bound - {name}).renamed({name: fresh})
+    return [
+        branch.where(Call("bound", (Variable(name),))),
+        without.where(Call("!", (Call("bound", (Variable(fresh),)),))),
+    ]
+
+
 def _in_argument(argument: Argument, names: Mapping[str, Argument]) -> Argument:
     return names.get(argument.name, argument) if isinstance(argument, Variable) else argument
 

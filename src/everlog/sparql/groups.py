@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 from everlog.errors import SparqlError
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import Attempt, GroupFunction, GroupRule
-from everlog.rules.syntax import Atom, Call, Constant, Expression, Variable
+from everlog.rules.syntax import Atom, Constant, Expression, Variable
 from everlog.sparql import tables
-from everlog.sparql.branches import UNIT, Branch
+from everlog.sparql.branches import UNIT, Branch, bound_or_not
 from everlog.sparql.expressions import FAILS
 from everlog.sparql.parsing import Algebra
 from everlog.sparql.terms import HIDDEN, is_variable
@@ -87,10 +87,10 @@ def groups(patterns: Patterns, pattern: Algebra) -> Branches:
     found = [UNIT.having(*atoms)]
     for name in keys:
         if not all(name in branch.bound for branch in below):
-            found = [case for branch in found for case in _bound_or_not(branch, name, made.variable())]
+            found = [case for branch in found for case in bound_or_not(branch, name, made.variable())]
     for name, each in functions.items():
         if each.function not in _NEVER_FAIL:
-            found = [case for branch in found for case in _bound_or_not(branch, name, made.variable())]
+            found = [case for branch in found for case in bound_or_not(branch, name, made.variable())]
     if not keys and (patterns.graph_variable or any(each.function == "AVG" for each in functions.values())):
         rows = results.rows or of_distinct.rows
         assert rows is not None
@@ -119,14 +119,6 @@ def _row(branch: Branch, keys: Sequence[str], columns: Sequence[Expression], nam
     values += [branch.value(column) for column in columns]
     attempts = tuple(Attempt(each, Variable(name)) for each, name in zip(values, names, strict=True))
     return Branch(branch.bound, branch.atoms, branch.absent, (*branch.computations, *attempts))
-
-
-def _bound_or_not(branch: Branch, name: str, fresh: str) -> Branches:
-    without = branch.seen_as(branch.bound - {name}).renamed({name: fresh})
-    return [
-        branch.where(Call("bound", (Variable(name),))),
-        without.where(Call("!", (Call("bound", (Variable(fresh),)),))),
-    ]
 
 
 def _with_nothing(patterns: Patterns, rows: Atom, found: Branches, functions: dict[str, GroupFunction]) -> Branches:

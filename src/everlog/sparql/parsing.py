@@ -38,7 +38,7 @@ def parse_query(text: str, base: str | None = None, prefixes: Mapping[str, str] 
     return _query(text, base, tuple(sorted((prefixes or {}).items())))
 
 
-def parse_update(text: str, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> list[Algebra]:
+def parse_update(text: str, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> list[ParsedQuery]:
     """The operations of an update request, in order."""
     return _update(text, base, tuple(sorted((prefixes or {}).items())))
 
@@ -59,7 +59,7 @@ def _query(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -
 
 
 @lru_cache(_REMEMBERED)
-def _update(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> list[Algebra]:
+def _update(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) -> list[ParsedQuery]:
     from rdflib.plugins.sparql.algebra import translatePrologue, translateUpdate
     from rdflib.plugins.sparql.parser import parseUpdate
 
@@ -67,13 +67,15 @@ def _update(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) 
         tree = parseUpdate(text)
         if not tree.request:
             return []
-        prologue = None
+        prologue, bases = None, []
         for number, operation in enumerate(tree.request):
             prologue = translatePrologue(tree.prologue[number], base, dict(prefixes), prologue)
             tree.request[number] = _named(operation, prologue)
+            bases.append(str(prologue.base) if prologue.base else None)
         check(tree.request)
         write_out(tree.request)
-        return list(translateUpdate(tree, base, dict(prefixes)).algebra)
+        operations = translateUpdate(tree, base, dict(prefixes)).algebra
+        return [ParsedQuery(algebra, own) for algebra, own in zip(operations, bases, strict=True)]
 
 
 def _named(tree: Tree, prologue: Any) -> Tree:

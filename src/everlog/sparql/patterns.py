@@ -25,7 +25,7 @@ from everlog.errors import SparqlError
 from everlog.expressions.dates import now
 from everlog.facts.terms import Term
 from everlog.plans.expressions import compile_expression, holds
-from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule
+from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule, WindowRule
 from everlog.rules.syntax import (
     QUAD,
     TRIPLE,
@@ -38,7 +38,7 @@ from everlog.rules.syntax import (
     expression_variables,
 )
 from everlog.sparql import paths, tables
-from everlog.sparql.branches import UNIT, Branch, joined, never
+from everlog.sparql.branches import UNIT, Branch, bound_or_not, joined, never
 from everlog.sparql.expressions import FAILS, Translator, may_fail
 from everlog.sparql.groups import groups
 from everlog.sparql.parsing import Algebra
@@ -281,10 +281,7 @@ class Patterns:
     def _subquery(self, query: Algebra) -> Branches:
         """The branches of a SELECT inside another: what it does not show gets names of its own."""
         if query.name == "Slice":
-            raise SparqlError(
-                "LIMIT and OFFSET inside a subquery are not there yet",
-                hint="ask the inner query first, then use VALUES",
-            )
+            return self._cut(query)
         if query.name in ("OrderBy", "Reduced"):
             return self._subquery(query.p)
         if query.name == "Distinct":
@@ -294,6 +291,21 @@ class Patterns:
         inner = query.p.p if query.p.name == "OrderBy" else query.p
         shown = frozenset(str(variable) for variable in query.PV)
         return [self.hiding(branch, shown) for branch in self.branches(inner)]
+
+    def _cut(self, query: Algebra) -> Branches:
+        """A subquery with LIMIT or OFFSET: a relation of what it shows of its answer."""
+        from everlog.sparql.query import cut_query
+
+        answer, ordering, bag, always = cut_query(query, self)
+        number = self.made.variable()
+        shown = [v.name for v in answer.variables()][: ordering.width]
+        head = Atom(self.made.relation("cut"), tuple(map(Variable, (number, *shown))))
+        self.made.rules.append(WindowRule(self.made.name, head, answer, ordering, bag))
+        found = [UNIT.having(head)]
+        for name in shown:
+            if name not in always:
+                found = [case for branch in found for case in bound_or_not(branch, name, self.made.variable())]
+        return [branch.seen_as(branch.bound - {number}) for branch in found]
 
     def hiding(self, branch: Branch, shown: frozenset[str]) -> Branch:
         """A branch of which only some variables can be seen."""

@@ -13,6 +13,7 @@ from typing import Any
 from everlog.errors import SparqlError
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule
+from everlog.plans.windows import Ordering
 from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable
 from everlog.sparql.branches import Branch
 from everlog.sparql.expressions import FAILS, Translator
@@ -50,6 +51,18 @@ class Query:
     def columns(self) -> tuple[str, ...]:
         return tuple(argument.name for argument in self.answer.args if isinstance(argument, Variable))
 
+    @property
+    def is_set(self) -> bool:
+        """Is each answer there once?"""
+        return self.distinct and len(self.columns) == len(self.shown)
+
+    @property
+    def ordering(self) -> Ordering:
+        """What is shown of the answer relation, by places in place of names."""
+        place = {name: number for number, name in enumerate(self.columns)}
+        columns = tuple((place[each.column], each.descending) for each in self.order)
+        return Ordering(columns, len(self.shown), self.distinct, self.offset, self.limit)
+
 
 @dataclass
 class _Modifiers:
@@ -82,32 +95,44 @@ def compile_query(
             branches = [branch.given(variable, term) for branch in branches]
     in_scope = sorted({each for branch in branches for each in branch.bound if not each.startswith("~")})
     shown = _shown(form, algebra, asked, in_scope)
+    query = _query(form, made, asked, branches, shown, f"{name}{AUXILIARY}answer")
+    return replace(
+        query,
+        template=tuple(_template(algebra.template or [])),
+        described=tuple(argument_from(each) for each in (algebra.PV or [])) if form == "describe" else (),
+    )
+
+
+def _query(
+    form: str, made: Compilation, asked: _Modifiers, branches: list[Branch], shown: tuple[str, ...], relation: str
+) -> Query:
     order, extra = _order(made, asked.order or [], shown)
     columns = (*shown, *extra)
     # Where the order needs nothing else, each solution of DISTINCT is wanted once: the answer is a set.
     distinct = asked.distinct and not extra
-    answer = Atom(f"{name}{AUXILIARY}answer", tuple(Variable(column) for column in columns))
+    answer = Atom(relation, tuple(Variable(column) for column in columns))
     padded = [_padded(branch, columns, extra) for branch in branches]
     made.conclude(answer.relation, columns, padded, bag=not distinct)
-    return Query(
-        form,
-        tuple(made.rules),
-        answer,
-        shown,
-        asked.distinct,
-        order,
-        asked.offset,
-        asked.limit,
-        tuple(_template(algebra.template or [])),
-        tuple(argument_from(each) for each in (algebra.PV or [])) if form == "describe" else (),
-    )
+    return Query(form, tuple(made.rules), answer, shown, asked.distinct, order, asked.offset, asked.limit)
 
 
-def pattern_query(pattern: Algebra, names: tuple[str, ...], made: Compilation) -> Query:
-    """A query for certain variables of a pattern, each solution once."""
-    answer = Atom(f"{made.name}{AUXILIARY}answer", tuple(Variable(name) for name in names))
-    made.conclude(answer.relation, names, [_padded(branch, names, {}) for branch in Patterns(made).branches(pattern)])
-    return Query("select", tuple(made.rules), answer, names, distinct=True)
+def cut_query(algebra: Algebra, patterns: Patterns) -> tuple[Atom, Ordering, bool, frozenset[str]]:
+    """A subquery with LIMIT or OFFSET, whose rules join those of the query that it stands in.
+
+    Gives its answer, what the ordering shows of that, whether it is a bag, and the variables that are always bound.
+    """
+    asked = _modifiers(algebra)
+    branches = patterns.branches(asked.pattern)
+    shown = asked.shown or ()
+    query = _query("select", patterns.made, asked, branches, shown, patterns.made.relation("inner"))
+    always = frozenset(shown).intersection(*(branch.bound for branch in branches))
+    return query.answer, query.ordering, not query.is_set, always
+
+
+def pattern_query(pattern: Algebra, names: tuple[str, ...], made: Compilation, *, once: bool) -> Query:
+    """A query for certain variables of a pattern; `once`: however many solutions have the same values for them."""
+    asked = _Modifiers(pattern, names, distinct=once)
+    return _query("select", made, asked, Patterns(made).branches(pattern), names, f"{made.name}{AUXILIARY}answer")
 
 
 def dataset(clauses: Any) -> dict[str, Any]:

@@ -63,8 +63,8 @@ def read_request(text: str, name: str, *, base: str | None, prefixes: Mapping[st
     """The operations of a request."""
     return [
         operation
-        for number, algebra in enumerate(parse_update(text, base, prefixes))
-        for operation in _operations(algebra, Compilation(f"{name}{number}", base))
+        for number, (algebra, own_base) in enumerate(parse_update(text, base, prefixes))
+        for operation in _operations(algebra, Compilation(f"{name}{number}", own_base))
     ]
 
 
@@ -102,7 +102,9 @@ def _modify(node: Algebra, made: Compilation) -> Modify:
         made.default_graphs = (home,)
     delete = tuple(_patterns(node.delete, home)) if node.delete is not None else ()
     insert = tuple(_patterns(node.insert, home)) if node.insert is not None else ()
-    return Modify(pattern_query(node.where, _names((*delete, *insert)), made), delete, insert)
+    # A blank node of the template is another one for each solution, so equal ones count.
+    once = not any(isinstance(each, Variable) and each.name.startswith(HIDDEN) for quad in insert for each in quad)
+    return Modify(pattern_query(node.where, _names((*delete, *insert)), made, once=once), delete, insert)
 
 
 def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], made: Compilation) -> Query:
@@ -112,7 +114,7 @@ def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], made: Compilation) -
     pattern = BGP(list(node.triples or []))
     for graph, triples in (node.quads or {}).items():
         pattern = Join(p1=pattern, p2=Graph(graph, BGP(list(triples))))
-    return pattern_query(pattern, _names(patterns), made)
+    return pattern_query(pattern, _names(patterns), made, once=True)
 
 
 def _patterns(node: Algebra, home: Argument | None) -> Iterator[Pattern]:

@@ -17,7 +17,6 @@ from everlog.plans.flat_rules import (
     Computation,
     EvaluatedRule,
     FlatRule,
-    GroupRule,
     is_auxiliary,
     rule_reads,
 )
@@ -81,7 +80,7 @@ def _canonical(rule: EvaluatedRule, names: Mapping[str, str], called: str) -> Ev
         assert isinstance(variable, Variable) and isinstance(given, Bind | Attempt)
         return replace(given, expression=expression(given.expression), variable=variable)
 
-    if isinstance(rule, GroupRule):
+    if not isinstance(rule, FlatRule):
         return replace(rule, name=called, head=atom(rule.head), source=atom(rule.source))
     assert isinstance(rule, FlatRule) and not rule.refuted and all(is_auxiliary(head.relation) for head in rule.heads)
     body = tuple(map(atom, rule.atoms))

@@ -17,7 +17,7 @@ from everlog.maintenance.materialise import materialise
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import MARKS, Maintenance
 from everlog.rules.syntax import Rule
-from everlog.sparql.windows import Delta
+from everlog.sparql.deltas import Delta
 from everlog.store.bases import in_part, load_bases
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch

@@ -19,12 +19,13 @@ from everlog.engines.interface import Changed, Engine, MaintainingEngine
 from everlog.errors import NotFoundError, SparqlError
 from everlog.expressions.functions import FUNCTIONS
 from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule, is_auxiliary, rule_reads
+from everlog.plans.windows import Weighted, Window
 from everlog.rules.syntax import Call, Expression
+from everlog.sparql.deltas import Delta, weighted
 from everlog.sparql.graphs import Graph, constructed
 from everlog.sparql.query import Query, compile_query
 from everlog.sparql.sharing import shared_names
 from everlog.sparql.solutions import Solutions, Truth
-from everlog.sparql.windows import Delta, Weighted, Window, weighted
 from everlog.store.answers import collect
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class View:
     def __init__(self, kb: KnowledgeBase, name: str, text: str, query: Query) -> None:
         self.name, self.text, self.query = name, text, query
         self._kb = kb
-        self._window: Window | None = Window(query, kb._dictionary) if query.order or _is_cut(query) else None
+        self._window: Window | None = Window(query.ordering, kb._dictionary) if query.order or _is_cut(query) else None
         self._changes: list[ViewChange] = []
         self._remembered = 0  # rows in them
         self._since = kb.version  # what changed before is not known
@@ -113,7 +114,7 @@ class View:
     def fill(self) -> None:
         """The answer has come to be without an update to follow."""
         if self._window is not None:
-            self._window = Window(self.query, self._kb._dictionary)
+            self._window = Window(self.query.ordering, self._kb._dictionary)
             self._window.change(answer_of(self._kb._engine, self.query))
 
     def follow(self, version: int, delta: Delta) -> ViewChange | None:

@@ -74,8 +74,9 @@ def test_request(kb: everlog.KnowledgeBase, request_: str) -> None:
 
 def test_blank_nodes_are_new_for_each_solution(kb: everlog.KnowledgeBase) -> None:
     kb.sparql_update(PREFIX + "INSERT { ?x :has _:n . _:n :is ?y } WHERE { ?x :p ?y }")
+    kb.sparql_update(PREFIX + "INSERT { :all :has [] } WHERE { ?x :p ?y }")
     found = {node for _, _, node in kb.facts("triple") if isinstance(node, BlankNode)}
-    assert len(found) == 2
+    assert len(found) == 4
 
 
 def test_whole_or_not_at_all(kb: everlog.KnowledgeBase) -> None:

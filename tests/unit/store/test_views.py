@@ -32,6 +32,7 @@ QUERIES = (
     "SELECT ?x ?y { ?x (:p/:p)|^:q ?y }",
     "SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) ?x LIMIT 3",
     "SELECT DISTINCT ?x { ?x :p ?y } ORDER BY ?y LIMIT 2",
+    "SELECT ?x ?a ?y { { SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) LIMIT 2 } ?x :p ?y }",
     "ASK { ?x :p ?x }",
     "CONSTRUCT { ?y :r ?x } { ?x :p ?y }",
     "SELECT ?x ?c { ?x :p ?y { SELECT ?y (COUNT(*) AS ?c) { ?y :p ?z } GROUP BY ?y } }",

@@ -28,10 +28,11 @@ from everlog.engines.columnar.updates import Updates
 from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseReport, Shape
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
-from everlog.plans.flat_rules import GroupRule, Refuted
+from everlog.plans.flat_rules import Refuted, WholeRule, WindowRule
 from everlog.plans.join_order import Statistics, plan_alternatives, plan_variant
 from everlog.plans.operators import Plan
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
+from everlog.plans.windows import Fact, window_facts
 from everlog.rules.syntax import Atom
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
@@ -207,12 +208,24 @@ class ColumnarEngine:
         gained = {name: self.count(name) - before[name] for name in phase.relations}
         return PhaseReport(phase.name, runner.rounds, runner.applications, gained)
 
-    def group(self, rule: GroupRule) -> int:
-        source = self._relations[rule.source.relation]
+    def group(self, rule: WholeRule) -> int:
+        source, target = self._relations[rule.source.relation], self._relations[rule.head.relation]
+        if isinstance(rule, WindowRule):
+            facts = self.window(rule)
+            return self._add(target, [np.array(column, np.int32) for column in zip(*facts, strict=True)], len(facts), 0)
         size = self.size(source)
         columns = group_columns(rule, source.columns(0, size), source.weights[:size], self.dictionary)
-        target = self._relations[rule.head.relation]
         return self._add(target, columns, len(columns[0]), 0)
+
+    def window(self, rule: WindowRule) -> list[Fact]:
+        """The facts of a window over its relation as it is now."""
+        source = self._relations[rule.source.relation]
+        size = self.size(source)
+        there = np.flatnonzero((source.masks[:size] & at.ABSENT) == 0)
+        facts = map(tuple, source.facts[there, : source.arity].tolist())
+        weights = source.weights[there].tolist() if rule.bag else [1] * len(there)
+        rows = zip(facts, weights, strict=True)
+        return window_facts(rule.ordering, rows, self.dictionary, self.dictionary.encode)
 
     def statistics(self) -> Statistics:
         facts = {name: relation.facts[: self.size(relation)] for name, relation in self._relations.items()}
@@ -247,7 +260,7 @@ class ColumnarEngine:
     def lift(self, heads: tuple[Atom, ...], by: int) -> int:
         return self._updates.lift(heads, by)
 
-    def regroup(self, rule: GroupRule, *, new: bool = False) -> Flow:
+    def regroup(self, rule: WholeRule, *, new: bool = False) -> Flow:
         return self._updates.regroup(rule, new)
 
     def forget(self, sweeps: Sequence[Sweep]) -> None:

@@ -23,7 +23,7 @@ from everlog.engines.interface import Flow
 from everlog.expressions.running import Running, running
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
-from everlog.plans.flat_rules import GroupRule
+from everlog.plans.flat_rules import GroupRule, WholeRule, WindowRule
 
 if TYPE_CHECKING:
     from everlog.engines.columnar.engine import ColumnarEngine
@@ -60,10 +60,12 @@ class GroupBook:
     def drop(self, relation: str) -> None:
         self._groups.pop(relation, None)
 
-    def regroup(self, rule: GroupRule, first: bool) -> Flow:
-        """Bring the facts of an aggregate in line with the touched rows of its bag."""
+    def regroup(self, rule: WholeRule, first: bool) -> Flow:
+        """Bring the facts of an aggregate in line with the touched rows of its bag, or those of a window."""
         engine = self._engine
         source, target = engine.relation(rule.source.relation), engine.relation(rule.head.relation)
+        if isinstance(rule, WindowRule):
+            return self._look_again(rule, target)
         rows, changes = source.weight_changes(engine.tables)
         of_all = first and not rule.group  # a group that is there without a row
         if not len(rows) and not of_all:
@@ -90,6 +92,14 @@ class GroupBook:
                 del groups[key]
         flows = _decide(engine, target, lost, present=False), _decide(engine, target, gained, present=True)
         return Flow(sum(flow.gained for flow in flows), sum(flow.lost for flow in flows))
+
+    def _look_again(self, rule: WindowRule, target: Relation) -> Flow:
+        there = np.flatnonzero((target.masks[: self._engine.size(target)] & at.ABSENT) == 0)
+        before = dict.fromkeys(map(tuple, target.facts[there].tolist()))
+        after = dict.fromkeys(self._engine.window(rule))
+        lost = _decide(self._engine, target, [fact for fact in before if fact not in after], present=False)
+        gained = _decide(self._engine, target, [fact for fact in after if fact not in before], present=True)
+        return Flow(gained.gained + lost.gained, gained.lost + lost.lost)
 
     def _make(
         self, rule: GroupRule, source: Relation, target: Relation, keys: Sequence[Fact], groups: dict[Fact, Group]

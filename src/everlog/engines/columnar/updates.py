@@ -28,7 +28,7 @@ from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
 from everlog.engines.interface import Changed, FactColumns, Flow
 from everlog.limits import Watch
-from everlog.plans.flat_rules import GroupRule
+from everlog.plans.flat_rules import WholeRule
 from everlog.plans.sweeps import Most, Sweep, SweepReport
 from everlog.rules.syntax import Atom
 
@@ -158,7 +158,7 @@ class Updates:
             flows[name] = Flow(*finish_component(self._engine.tables.relations, number, code, place, counted))
         return flows
 
-    def regroup(self, rule: GroupRule, new: bool) -> Flow:
+    def regroup(self, rule: WholeRule, new: bool) -> Flow:
         self._began(self._engine.relation(rule.head.relation))
         return self._groups.regroup(rule, new)
 

@@ -22,11 +22,12 @@ from everlog.facts.terms import Term
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.expressions import compile_expression, holds
-from everlog.plans.flat_rules import GroupFunction, GroupRule
+from everlog.plans.flat_rules import GroupFunction, WholeRule, WindowRule
 from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Bit, Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport
+from everlog.plans.windows import window_facts
 from everlog.rules.syntax import Argument, Atom, Constant, expression_variables
 
 
@@ -85,14 +86,18 @@ class ReferenceEngine:
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
         return None
 
-    def group(self, rule: GroupRule) -> int:
+    def group(self, rule: WholeRule) -> int:
         results = self.groups(rule)
         for fact in results:
             self._facts[rule.head.relation][fact] = Entry(weight=1)
         return len(results)
 
-    def groups(self, rule: GroupRule) -> list[Fact]:
-        """The facts of an aggregate over its bag as it is now."""
+    def groups(self, rule: WholeRule) -> list[Fact]:
+        """The facts of an aggregate, or of a window, over its bag as it is now."""
+        if isinstance(rule, WindowRule):
+            there = [(fact, entry) for fact, entry in self._facts[rule.source.relation].items() if entry.present]
+            rows = [(fact, entry.weight if rule.bag else 1) for fact, entry in there]
+            return window_facts(rule.ordering, rows, self.dictionary, self.dictionary.encode)
         groups: dict[Fact, list[tuple[Fact, int]]] = defaultdict(list)
         if rule.group == 0:
             groups[()] = []
@@ -185,7 +190,7 @@ class ReferenceEngine:
     def lift(self, heads: tuple[Atom, ...], by: int) -> int:
         return self._updates.lift(heads, by)
 
-    def regroup(self, rule: GroupRule, *, new: bool = False) -> Flow:
+    def regroup(self, rule: WholeRule, *, new: bool = False) -> Flow:
         return self._updates.regroup(rule)
 
     def forget(self, sweeps: Sequence[Sweep]) -> None:

@@ -14,7 +14,7 @@ from everlog.engines.interface import Changed, Flow
 from everlog.engines.reference.entries import Binding, Entry, Fact
 from everlog.engines.reference.marks import MarkBook
 from everlog.limits import Watch
-from everlog.plans.flat_rules import GroupRule
+from everlog.plans.flat_rules import WholeRule
 from everlog.plans.join_order import NoStatistics, plan_variant
 from everlog.plans.labels import PRIVATE, Bit
 from everlog.plans.sweeps import Effect, Most, Ranks, Relabel, Sweep, SweepReport, SweepVariant
@@ -241,7 +241,7 @@ class Updates:
             flows[relation] = flow
         return flows
 
-    def regroup(self, rule: GroupRule) -> Flow:
+    def regroup(self, rule: WholeRule) -> Flow:
         flow = Flow(0, 0)
         relation = rule.head.relation
         after = set(self._engine.groups(rule))

@@ -28,10 +28,11 @@ from everlog.engines.spark.expressions import Expressions
 from everlog.engines.spark.groups import group_facts
 from everlog.engines.spark.kinds import NONE, Kinds, kinds_column, kinds_of_ids
 from everlog.engines.spark.placement import Placement
+from everlog.errors import UsageError
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
 from everlog.plans.explain import CountedStatistics
-from everlog.plans.flat_rules import GroupRule
+from everlog.plans.flat_rules import WholeRule, WindowRule
 from everlog.plans.join_order import Statistics, plan_variant
 from everlog.plans.labels import Label
 from everlog.rules.syntax import Constant
@@ -266,7 +267,9 @@ class SparkEngine:
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
         return None
 
-    def group(self, rule: GroupRule) -> int:
+    def group(self, rule: WholeRule) -> int:
+        if isinstance(rule, WindowRule):
+            raise UsageError("LIMIT inside a subquery is not there on Spark", hint="use the columnar engine")
         facts, terms = group_facts(rule, self.frame(rule.source.relation), self._terms)
         self._expressions.new_terms.append(terms)
         facts = facts.localCheckpoint(eager=False)

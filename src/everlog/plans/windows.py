@@ -1,0 +1,109 @@
+"""How do rows stay in order?
+
+They are kept sorted, and a change puts in and takes out those that it concerns; LIMIT and OFFSET look at a window of
+that order. Nothing is sorted again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from everlog.dictionary.dictionary import UNBOUND, Dictionary
+from everlog.expressions.ordering import order_key
+
+Fact = tuple[int, ...]
+Weighted = tuple[Fact, int]
+
+
+@dataclass(frozen=True)
+class Ordering:
+    """ORDER BY, and what of the rows is shown: their first columns, each row once if `distinct`, from some place on."""
+
+    columns: tuple[tuple[int, bool], ...]  # places of columns, and whether they count the other way round
+    width: int
+    distinct: bool
+    offset: int
+    limit: int | None
+
+
+class _Descending:
+    """A key that sorts the other way round."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+    def __lt__(self, other: _Descending) -> bool:
+        return bool(other.key < self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Descending) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+class Window:
+    """Rows in order, with multiplicities."""
+
+    def __init__(self, ordering: Ordering, dictionary: Dictionary) -> None:
+        self._ordering, self._dictionary = ordering, dictionary
+        self._keys: list[tuple[Any, ...]] = []
+        self._rows: list[list[Any]] = []  # fact and weight, in the order of the keys
+
+    def change(self, changes: Iterable[Weighted]) -> None:
+        """Facts come or go so many times."""
+        for fact, weight in changes:
+            key = self._key(fact)
+            place = bisect_left(self._keys, key)
+            if place < len(self._keys) and self._keys[place] == key:
+                self._rows[place][1] += weight
+                if not self._rows[place][1]:
+                    del self._keys[place], self._rows[place]
+            else:
+                self._keys.insert(place, key)
+                self._rows.insert(place, [fact, weight])
+
+    def shown(self) -> list[Fact]:
+        """What is to be seen of the rows, in order."""
+        asked = self._ordering
+        end = None if asked.limit is None else asked.offset + asked.limit
+        found: list[Fact] = []
+        seen: set[Fact] = set()
+        for fact, weight in self._rows:
+            row = fact[: asked.width]
+            if asked.distinct:
+                if row in seen:
+                    continue
+                seen.add(row)
+                weight = 1
+            found += [row] * weight
+            if end is not None and len(found) >= end:
+                break
+        return found[asked.offset : end]
+
+    def _key(self, fact: Fact) -> tuple[Any, ...]:
+        keys = [order_key(None if id_ == UNBOUND else self._dictionary.decode(id_)) for id_ in fact]
+        ordered = [
+            _Descending(keys[place]) if descending else keys[place] for place, descending in self._ordering.columns
+        ]
+        return (*ordered, *keys)
+
+
+def window_facts(
+    ordering: Ordering, rows: Iterable[Weighted], dictionary: Dictionary, encode: Callable[[int], int]
+) -> list[Fact]:
+    """What is to be seen of rows, as facts: equal ones are numbered, so that each is a fact of its own."""
+    window = Window(ordering, dictionary)
+    window.change(rows)
+    seen: Counter[Fact] = Counter()
+    found = []
+    for row in window.shown():
+        found.append((encode(seen[row]), *row))
+        seen[row] += 1
+    return found

@@ -1,4 +1,4 @@
-"""Do the examples of README, docs/updates.md and docs/rules.md run, and print what is said there?
+"""Do the examples of README and of pages in docs run, and print what is said there?
 
 A ```python or ```sh block is run; where a ```text block follows, that is its output. ```console blocks are for reading.
 Links to files of this repository must lead somewhere.
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-RUN = ["README.md", "docs/updates.md", "docs/rules.md"]
+RUN = ["README.md", "docs/updates.md", "docs/rules.md", "docs/sparql.md"]
 PAGES = [*RUN, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 
 

@@ -37,7 +37,8 @@ def test_counting_without_recursion_and_ranks_with_it(engine: str) -> None:
 
 def test_a_deletion_that_suspends_most_facts_is_stopped(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "_FEW", 1)
-    monkeypatch.setattr(choose, "_SUSPENDED", 0.1)
+    monkeypatch.setattr(choose, "_LOOKS_PER_FACT", 0.1)
+    monkeypatch.setattr(choose, "_ONE_EACH", 1)
     kb = ring(engine)
     report = component(kb.delete("edge", RING[:1]), "path")
     assert report.strategy == "rematerialise"
@@ -47,6 +48,14 @@ def test_a_deletion_that_suspends_most_facts_is_stopped(engine: str, monkeypatch
     assert kb.verify()
     assert len(kb.insert("edge", RING[:1]).gained("path")) == SIZE * (SIZE + 1) // 2
     assert kb.verify()
+
+
+def test_dred_where_nearly_every_fact_has_one_derivation(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "_FEW", 1)
+    kb = ring(engine)
+    report = component(kb.delete("edge", RING[:1]), "path")
+    assert (report.strategy, report.reason) == ("dred", "nearly every fact has one derivation")
+    assert len(kb.facts("path")) == SIZE * (SIZE - 1) // 2
 
 
 def test_losing_a_large_share_begins_anew_at_once(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +71,7 @@ def test_losing_a_large_share_begins_anew_at_once(engine: str, monkeypatch: pyte
 
 def test_a_strategy_that_was_asked_for_is_not_second_guessed(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choose, "_FEW", 1)
-    monkeypatch.setattr(choose, "_SUSPENDED", 0.1)
+    monkeypatch.setattr(choose, "_LOOKS_PER_FACT", 0.1)
     kb = ring(engine)
     assert component(kb.update(delete={"edge": RING[:9]}, strategy="ranked"), "path").strategy == "ranked"
     assert kb.verify()

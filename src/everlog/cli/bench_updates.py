@@ -1,4 +1,4 @@
-"""`everlog bench streams | deletions | growth | updates | rules`: what do updates cost? One of everlog/benches each."""
+"""`everlog bench streams|deletions|growth|updates|rules|sparql`: what do updates cost? One of everlog/benches each."""
 
 from __future__ import annotations
 
@@ -60,13 +60,21 @@ def rules(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None
     _bench("rules", quick, out, as_json)
 
 
-COMMANDS: tuple[Callable[..., None], ...] = (streams, deletions, growth, updates, rules)
+def sparql(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+    """Views of SPARQL queries, beside asking again, the counting paper's method on DuckDB, and pyoxigraph.
+
+    Writes sparql.md, sparql.png and sparql.json. Takes some minutes and 6 GB of memory.
+    """
+    _bench("sparql", quick, out, as_json)
+
+
+COMMANDS: tuple[Callable[..., None], ...] = (streams, deletions, growth, updates, rules, sparql)
 
 
 def _bench(name: str, quick: bool, out: Path, as_json: bool) -> None:
     with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
         needs("matplotlib", "everlog[bench]")
-        if name == "updates":
+        if name in ("updates", "sparql"):
             needs("duckdb", "everlog[bench]")
         run: Callable[..., dict[str, Any]] = getattr(import_module(f"everlog.benches.{name}"), f"bench_{name}")
         results = run(out, progress, quick=quick)

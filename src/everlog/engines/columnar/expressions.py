@@ -19,7 +19,8 @@ from everlog.plans.operators import Compute, Select
 from everlog.rules.syntax import Constant, Expression, Variable
 
 Booleans = npt.NDArray[np.bool_]
-_FAILED = None  # the outcome of an expression that has no value
+_FEW = 64  # rows: fewer are looked at one by one in less time than it takes to sort them
+_FAILED, _TRUE = 1 << 40, 1 << 41  # outcomes that are no ids: no value, and a condition that holds
 
 
 class PythonStep(Protocol):
@@ -48,7 +49,7 @@ class ExpressionStep:
         self._dictionary = dictionary
         self._evaluate = compile_expression(step.expression, names)
         self._integers = integer_function(step.expression, names)
-        self._outcomes: dict[tuple[int, ...], Any] = {}
+        self._outcomes: dict[tuple[int, ...], int] = {}
 
     def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
         if self._integers is not None and columns and all((column < 0).all() for column in columns):
@@ -61,28 +62,46 @@ class ExpressionStep:
         return self._one_by_one(columns, count)
 
     def _one_by_one(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
-        inputs = zip(*(column.tolist() for column in columns), strict=True) if columns else [()] * count
+        """Look at each distinct input once; what came of it is remembered, as an id, or as one of the marks below."""
+        distinct, places = _distinct_rows(columns, count)
         outcomes = self._outcomes
-        found = []
-        for key in inputs:
+        for key in distinct:
             if key not in outcomes:
                 outcomes[key] = self._outcome(key)
-            found.append(outcomes[key])
+        found = np.array([outcomes[key] for key in distinct], np.int64)[places]
         if self.output is None:
-            return None, np.array([outcome is True for outcome in found], bool)
-        if self._attempt:
-            return np.array([UNBOUND if o is _FAILED else o for o in found], np.int32), np.ones(count, bool)
-        keep = np.array([outcome is not _FAILED for outcome in found], bool)
-        return np.array([0 if outcome is _FAILED else outcome for outcome in found], np.int32), keep
+            return None, found == _TRUE
+        failed = found == _FAILED
+        values = np.where(failed, UNBOUND, found).astype(np.int32)
+        return values, np.ones(count, bool) if self._attempt else ~failed
 
-    def _outcome(self, key: tuple[int, ...]) -> Any:
-        """True or False for a condition, the id of a value otherwise, or _FAILED."""
+    def _outcome(self, key: tuple[int, ...]) -> int:
+        """Whether a condition holds, or the id of a value; or that there is none."""
         decode = self._dictionary.decode
         try:
             value = self._evaluate([None if id_ == UNBOUND else decode(id_) for id_ in key])
-            return effective_boolean(value) if self.output is None else self._dictionary.encode(value)
+            if self.output is None:
+                return _TRUE if effective_boolean(value) else _FAILED
+            return self._dictionary.encode(value)
         except ExpressionError:
             return _FAILED
+
+
+def _distinct_rows(columns: Sequence[Ids], count: int) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int64]]:
+    """The distinct rows of columns, and for each row which of them it is; of a few rows, all count as distinct."""
+    if not columns:
+        return [()], np.zeros(count, np.int64)
+    if count <= _FEW:
+        return list(zip(*(column.tolist() for column in columns), strict=True)), np.arange(count)
+    if len(columns) == 1:
+        distinct, places = np.unique(columns[0], return_inverse=True)
+        return [(id_,) for id_ in distinct.tolist()], places
+    if len(columns) == 2:  # two ids in one number: far quicker to sort than rows
+        packed = (columns[0].astype(np.int64) << 32) | columns[1].astype(np.uint32)
+        _, first, places = np.unique(packed, return_index=True, return_inverse=True)
+        return list(zip(*(column[first].tolist() for column in columns), strict=True)), places
+    rows, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    return list(map(tuple, rows.tolist())), places.ravel()
 
 
 # --- integer arithmetic on whole arrays -----------------------------------------------------------------------------

@@ -9,6 +9,7 @@ fresh query, and the answers of all systems with each other. Queries that are as
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from everlog.benches.results import Record, Says, new_results, write_results
 from everlog.benches.sparql_adhoc import adhoc_lines
 from everlog.benches.sparql_runs import Maker, run_workload
 from everlog.benches.sum_views import sums
+from everlog.errors import UsageError
 
 ONE_IN = (1_000, 200, 100, 50, 35)  # p = 1/…; the paper's tables at 1/25 do not fit beside others in 10 GiB
 STAR_ONE_IN = (1_000, 200)  # a node's edges to the fourth power
@@ -25,23 +27,36 @@ UPDATES = 8
 PRODUCTS = (1_000, 10_000, 15_000)
 SUMMED, NUMBERS = (1_000, 5_000, 10_000, 20_000, 50_000), (50, 100)
 _FEW_NODES, _FEW_PRODUCTS = 60, 100
+ADHOC = "adhoc"
+SECTIONS = ("hops", "explore", "shapes", "sums", ADHOC)
 Part = tuple[str, Maker, Record, Record]  # a section, a workload with its arguments, and those of a small version
 
 
-def bench_sparql(folder: Path, says: Says, *, quick: bool) -> Record:
-    """Measure all and write the results; returns what sparql.json then holds."""
+def bench_sparql(folder: Path, says: Says, *, quick: bool, only: str = "") -> Record:
+    """Measure all, or one section, and write the results; returns what sparql.json then holds.
+
+    Where one section is measured, the others that the folder has stay.
+    """
     from everlog.benches.sparql_plot import draw
     from everlog.benches.sparql_report import page
 
-    results = new_results(quick=quick, updates=UPDATES)
-    results["views"], results["adhoc"] = [], []
+    if only and only not in SECTIONS:
+        raise UsageError(f"there is no section {only!r}; there are {', '.join(SECTIONS)}")
+    results = new_results(quick=quick, updates=UPDATES) | {"views": [], "adhoc": []}
+    if only and (folder / "sparql.json").exists():
+        before = json.loads((folder / "sparql.json").read_text(encoding="utf-8"))
+        results["views"] = [line for line in before["views"] if line["section"] != only]
+        results["adhoc"] = before["adhoc"]
     for section, maker, arguments, small in _parts(quick):
+        if only and section != only:
+            continue
         line = {"section": section, **run_workload(maker, arguments, small)}
         results["views"].append(line)
         for task in line["tasks"]:
             says(_told(line["workload"], task))
         write_results(folder, "sparql", results, page, draw)  # after each: what was measured stays
-    results["adhoc"] = adhoc_lines(says, quick=quick)
+    if not only or only == ADHOC:
+        results["adhoc"] = adhoc_lines(says, quick=quick)
     write_results(folder, "sparql", results, page, draw)
     return results
 

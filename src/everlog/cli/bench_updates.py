@@ -60,24 +60,32 @@ def rules(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None
     _bench("rules", quick, out, as_json)
 
 
-def sparql(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+def sparql(
+    quick: Quick = False,
+    only: Annotated[
+        str,
+        typer.Option("--only", metavar="SECTION", help="hops, explore, shapes, sums or adhoc; others in DIR stay."),
+    ] = "",
+    out: Out = OUT,
+    as_json: AsJson = False,
+) -> None:
     """Views of SPARQL queries, beside asking again, the counting paper's method on DuckDB, and pyoxigraph.
 
     Writes sparql.md, sparql.png and sparql.json. Takes some minutes and 6 GB of memory.
     """
-    _bench("sparql", quick, out, as_json)
+    _bench("sparql", quick, out, as_json, only=only)
 
 
 COMMANDS: tuple[Callable[..., None], ...] = (streams, deletions, growth, updates, rules, sparql)
 
 
-def _bench(name: str, quick: bool, out: Path, as_json: bool) -> None:
+def _bench(name: str, quick: bool, out: Path, as_json: bool, **options: str) -> None:
     with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
         needs("matplotlib", "everlog[bench]")
         if name in ("updates", "sparql"):
             needs("duckdb", "everlog[bench]")
         run: Callable[..., dict[str, Any]] = getattr(import_module(f"everlog.benches.{name}"), f"bench_{name}")
-        results = run(out, progress, quick=quick)
+        results = run(out, progress, quick=quick, **options)
         progress.close()
         if as_json:
             print_json(results)

@@ -23,9 +23,9 @@ def draw(results: Record, path: Path) -> None:
     _draw_curves(axes[0][0], by_section["hops"], "one_in", "1/p", "Three hops: 25 edges out, 25 in")
     axes[0][0].invert_xaxis()
     _draw_queries(axes[0][1], explored[-1:])
-    widest = max((line["numbers"] for line in by_section["sums"]), default=0)
-    summed = [line for line in by_section["sums"] if line["numbers"] == widest]
-    _draw_curves(axes[1][0], summed, "products", "products", f"SUM over {widest} numbers each: 50 out, 50 in")
+    fewest = min((line["numbers"] for line in by_section["sums"]), default=0)
+    summed = [line for line in by_section["sums"] if line["numbers"] == fewest]
+    _draw_curves(axes[1][0], summed, "products", "products", f"SUM over {fewest} numbers each: 50 out, 50 in")
     _draw_adhoc(axes[1][1], results["adhoc"])
     for each in axes.flat:
         each.grid(axis="y", alpha=0.3)

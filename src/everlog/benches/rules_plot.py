@@ -47,6 +47,7 @@ def _draw_rules(axes: Any, lines: Sequence[Record], title: str) -> None:
     axes.bar([place - 0.2 for place in places], afresh, 0.4, label=SCRATCH, color=_AFRESH)
     axes.bar([place + 0.2 for place in places], ours, 0.4, label="the change", color=_OURS)
     axes.set_yscale("log")
+    axes.set_ylim(top=3 * max(*afresh, *ours))  # room for what the colours mean
     axes.set_ylabel("milliseconds")
     axes.set_xticks(places, [line["what"].replace(", ", "\n") for line in lines], fontsize=7)
     _finish(axes, title)

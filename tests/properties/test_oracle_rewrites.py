@@ -11,6 +11,8 @@ from tests.strategies import Story
 
 from everlog.maintenance.strategies import NAMES
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("rewrites", [True, False], ids=["rewritten", "as-written"])
 @given(story=closure_stories(), strategy=st.sampled_from(NAMES))

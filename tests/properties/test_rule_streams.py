@@ -6,6 +6,7 @@ removed may split them, and what is known beside the facts (weights, ranks) must
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.properties.test_update_streams import ORDERS, QUICK, expected, follow, ways
@@ -23,6 +24,7 @@ def test_oracle_rule_streams(engine: str, strategies: list[str], story: Story, o
         follow(engine, steps, way)
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES["graph"])
 @given(story=graph_rule_stories(), order=ORDERS, rewrites=st.booleans())
 def test_oracle_rule_streams_over_graphs(

@@ -84,6 +84,7 @@ def test_oracle_streams(engine: str, strategies: list[str], story: Story, order:
         follow(engine, steps, way)
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES["graph"])
 @given(story=graph_stories(), order=ORDERS, rewrites=st.booleans())
 def test_oracle_streams_over_graphs(

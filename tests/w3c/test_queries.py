@@ -10,6 +10,8 @@ from tests.w3c.expected import Table, expected_result, found_result
 from tests.w3c.suite import W3CTest, suite_tests
 from tests.w3c.ways import WAYS, possible
 
+pytestmark = pytest.mark.slow
+
 # The outermost query's ORDER BY, after its last closing brace.
 _ORDERED = re.compile(r"\bORDER\s+BY\b[^{}]*$", re.IGNORECASE)
 

@@ -14,6 +14,8 @@ from tests.w3c.ways import asked_once
 
 from everlog.sparql.solutions import Solutions, Truth
 
+pytestmark = pytest.mark.slow
+
 # csv-tsv-res and json-res ask for a format each; every other result in XML is one that we should write too.
 _FORMATS = {".csv": "csv", ".tsv": "tsv", ".srj": "json", ".srx": "xml"}
 

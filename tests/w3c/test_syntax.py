@@ -8,6 +8,8 @@ from tests.w3c.suite import W3CTest, suite_tests
 from everlog.errors import SparqlError
 from everlog.sparql.parsing import parse_query, parse_update
 
+pytestmark = pytest.mark.slow
+
 KINDS = ("SyntaxTest", "SyntaxTest11", "UpdateSyntaxTest11")
 
 

@@ -11,6 +11,8 @@ from tests.w3c.ways import load
 import everlog
 from everlog.facts.terms import key_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("test", suite_tests("UpdateEvaluationTest"))
 def test_update(test: W3CTest) -> None:

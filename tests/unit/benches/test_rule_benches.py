@@ -21,6 +21,8 @@ from everlog.store.changes import Change
 from everlog.store.opening import open as open_kb
 from everlog.store.store import KnowledgeBase
 
+pytestmark = pytest.mark.slow
+
 PROGRAMS = Path(__file__).parents[3] / "benchmarks" / "programs"
 
 

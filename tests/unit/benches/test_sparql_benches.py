@@ -20,6 +20,8 @@ from everlog.benches.triple_data import ntriples
 from everlog.errors import EngineError, NotFoundError
 from everlog.formats.reading import read_facts
 
+pytestmark = pytest.mark.slow
+
 WORKLOADS = {
     "hops": lambda: three_hops(10, 2, nodes=30),
     "star": lambda: star(10, 2, nodes=20),

@@ -8,6 +8,9 @@ order is data that can be printed (`everlog plan`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import reduce
+from operator import or_
 from typing import NamedTuple, Protocol
 
 from everlog.plans.delta_variants import Variant
@@ -131,10 +134,30 @@ class _Prefix(NamedTuple):
 
 
 class _Search:
+    """Orders of a rule's atoms. Sets of atoms, columns and variables are bits of an integer: there are many of them."""
+
     def __init__(self, rule: FlatRule, statistics: Statistics) -> None:
         self._rule, self._statistics = rule, statistics
-        self._bound: dict[frozenset[int], frozenset[str]] = {}
-        self._matches: dict[tuple[int, frozenset[int]], float] = {}
+        self._bits: dict[str, int] = {}
+        self._columns = [
+            [0 if isinstance(a, Constant) else self._bit(a.name) for a in atom.args] for atom in rule.atoms
+        ]
+        self._variables = [_union(columns) for columns in self._columns]
+        self._filters = [self._inputs(c) for c in rule.computations if isinstance(c, Filter)]
+        self._values = [
+            (self._inputs(c), self._bit(c.variable.name)) for c in rule.computations if not isinstance(c, Filter)
+        ]
+        self._bound: dict[int, int] = {}
+        self._matches: dict[tuple[int, int], float] = {}
+
+    def _bit_of(self, argument: Argument) -> int:
+        return 0 if isinstance(argument, Constant) else self._bit(argument.name)
+
+    def _bit(self, name: str) -> int:
+        return self._bits.setdefault(name, 1 << len(self._bits))
+
+    def _inputs(self, computation: Computation) -> int:
+        return _union(map(self._bit, _inputs(computation)))
 
     def best(self, start: tuple[int, ...]) -> tuple[int, ...]:
         """The cheapest of all orders for bodies of usual size, and a good one for very long ones."""
@@ -145,12 +168,12 @@ class _Search:
 
     def _best(self, start: tuple[int, ...]) -> _Prefix:
         """For each set of atoms only the cheapest order of it is kept."""
-        prefixes = {frozenset(start): _Prefix(0.0, 1.0, start)}
+        prefixes = {_union(1 << position for position in start): _Prefix(0.0, 1.0, start)}
         for _ in range(len(self._rule.atoms) - len(start)):
-            longer: dict[frozenset[int], _Prefix] = {}
+            longer: dict[int, _Prefix] = {}
             for chosen, prefix in prefixes.items():
                 for position, extended in self._extensions(chosen, prefix):
-                    key = chosen | {position}
+                    key = chosen | 1 << position
                     if key not in longer or extended < longer[key]:
                         longer[key] = extended
             prefixes = longer
@@ -159,52 +182,58 @@ class _Search:
     def _greedy(self, start: tuple[int, ...]) -> _Prefix:
         prefix = _Prefix(0.0, 1.0, start)
         while len(prefix.order) < len(self._rule.atoms):
-            prefix = min(extended for _, extended in self._extensions(frozenset(prefix.order), prefix))
+            chosen = _union(1 << position for position in prefix.order)
+            prefix = min(extended for _, extended in self._extensions(chosen, prefix))
         return prefix
 
-    def _extensions(self, chosen: frozenset[int], prefix: _Prefix) -> list[tuple[int, _Prefix]]:
+    def _extensions(self, chosen: int, prefix: _Prefix) -> list[tuple[int, _Prefix]]:
         """The orders with one atom more. Large products only where every other atom would make one too.
 
         A product is as large as it looks, while a join is often smaller than estimates from sizes alone say: comparing
         the two would choose the product.
         """
-        found = [(n, self._extend(chosen, prefix, n)) for n in range(len(self._rule.atoms)) if n not in chosen]
         before = self._bound_by(chosen)
+        found = [
+            (position, self._extend(chosen, before, prefix, position))
+            for position in range(len(self._columns))
+            if not chosen >> position & 1
+        ]
         sane = [
             (position, extended)
             for position, extended in found
-            if not chosen
-            or extended.bindings <= _SMALL_PRODUCT
-            or any(variable.name in before for variable in self._rule.atoms[position].variables())
+            if not chosen or extended.bindings <= _SMALL_PRODUCT or self._variables[position] & before
         ]
         return sane or found
 
-    def _extend(self, chosen: frozenset[int], prefix: _Prefix, position: int) -> _Prefix:
-        atom = self._rule.atoms[position]
-        before = self._bound_by(chosen)
-        known = frozenset(c for c, arg in enumerate(atom.args) if isinstance(arg, Constant) or arg.name in before)
+    def _extend(self, chosen: int, before: int, prefix: _Prefix, position: int) -> _Prefix:
+        columns = self._columns[position]
+        # A constant has no bit, and is known like a variable that is bound.
+        known = _union(1 << column for column, bit in enumerate(columns) if not bit or bit & before)
         if (position, known) not in self._matches:
-            self._matches[position, known] = self._statistics.matches(atom, known)
+            names = frozenset(column for column in range(len(columns)) if known >> column & 1)
+            self._matches[position, known] = self._statistics.matches(self._rule.atoms[position], names)
         read = prefix.bindings * self._matches[position, known]
-        after = self._bound_by(chosen | {position})
-        decided = sum(
-            1
-            for c in self._rule.computations
-            if isinstance(c, Filter) and _inputs(c) <= after and not _inputs(c) <= before
-        )
+        decided = 0
+        if self._filters:
+            after = self._bound_by(chosen | 1 << position)
+            decided = sum(1 for inputs in self._filters if not inputs & ~after and inputs & ~before)
         cost = prefix.cost + _LOOK_COST * prefix.bindings + read
         return _Prefix(cost, read * _COMPARISON_KEEPS**decided, (*prefix.order, position))
 
-    def _bound_by(self, chosen: frozenset[int]) -> frozenset[str]:
+    def _bound_by(self, chosen: int) -> int:
         """Variables that these atoms bind, with what can be computed from them."""
         if chosen not in self._bound:
-            bound = {variable.name for position in chosen for variable in self._rule.atoms[position].variables()}
-            computable = [c for c in self._rule.computations if not isinstance(c, Filter)]
-            while ready := [c for c in computable if _inputs(c) <= bound]:
-                bound.update(computation.variable.name for computation in ready)
-                computable = [c for c in computable if c not in ready]
-            self._bound[chosen] = frozenset(bound)
+            bound = _union(own for position, own in enumerate(self._variables) if chosen >> position & 1)
+            waiting = self._values
+            while ready := [value for value in waiting if not value[0] & ~bound]:
+                bound |= _union(output for _, output in ready)
+                waiting = [value for value in waiting if value[0] & ~bound]
+            self._bound[chosen] = bound
         return self._bound[chosen]
+
+
+def _union(bits: Iterable[int]) -> int:
+    return reduce(or_, bits, 0)
 
 
 def _read(atom: Atom, label: Label, bound: set[str]) -> Read:

@@ -65,6 +65,7 @@ def test_limits(everlog: Everlog, folder: Path, limit: tuple[str, str]) -> None:
     assert json.loads(everlog("run", "endless.dl", "--json", *limit).out)["code"].startswith("L1")
 
 
+@pytest.mark.slow
 def test_a_reader_that_closes_the_pipe(folder: Path) -> None:
     (folder / "many.csv").write_text("".join(f"{number}\n" for number in range(50_000)))
     (folder / "many.dl").write_text("all(?x) :- many(?x).\n")

@@ -91,6 +91,7 @@ def test_a_driver_killed_before_its_commit(tmp_path: Path, point: str, versions:
     assert len(list(store.folder.rglob("part-*.parquet"))) == 2 * (versions + 1)
 
 
+@pytest.mark.slow
 def test_a_driver_killed_after_its_commit(tmp_path: Path) -> None:
     assert write(tmp_path, 1, dies="after the commit file") == 9
     store = TableStore(tmp_path / "tables")
@@ -140,6 +141,7 @@ def test_two_writers_at_once(tmp_path: Path) -> None:
     assert store.versions() == [1] and rows(store, "facts_edge") == {(1, 2)}
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_killed_writer_is_taken_over(tmp_path: Path) -> None:
     assert write(tmp_path, 1, dies="files written") == 9
     holder = json.loads((tmp_path / "tables" / "_lock").read_text(encoding="utf-8"))
@@ -209,6 +211,7 @@ def test_a_stage_that_fails_leaves_the_version_before(tmp_path: Path, spark: Spa
     assert report.version == 1 and {each.name: each.facts for each in report.relations} == {"p": 1, "q": 1}
 
 
+@pytest.mark.slow
 def test_a_program_error_starts_no_java(tmp_path: Path) -> None:
     (tmp_path / "rules.dl").write_text("path(?x, ?y) :- edge(?x, ?z).\n", encoding="utf-8")
     (tmp_path / "pipeline.toml").write_text('program = "rules.dl"\ntabels = "x"\n', encoding="utf-8")

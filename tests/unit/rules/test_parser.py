@@ -307,6 +307,7 @@ class TestFiles:
         assert (len(program.facts), len(program.rules)) == (1, 1)
 
 
+@pytest.mark.slow
 class TestSize:
     def test_many_facts(self) -> None:
         text = "".join(f"edge(n{number}, {number}).\n" for number in range(100_000))

@@ -176,6 +176,9 @@ class MaintainingEngine(Engine, Protocol):
     def doom(self, heads: tuple[Atom, ...]) -> int:
         """Take away every fact that these heads may conclude, with its weight; returns how many there were."""
 
+    def condemn(self, heads: tuple[Atom, ...]) -> int:
+        """Doom every fact that these heads may conclude and that is not explicit; a sweep is to take it away."""
+
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         """Set the weight of every fact that these heads may conclude to zero."""
 

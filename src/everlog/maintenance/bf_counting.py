@@ -45,7 +45,7 @@ def _counts_before(component: MaintainedComponent) -> Sweep:
 
 
 def _counts_lost(component: MaintainedComponent) -> Sweep:
-    first = component.lost(component.other_rules, _LESS, removed=False)  # what those had is not counted
+    first = component.lost(component.other_rules, _LESS, removed=())  # what those had is not counted
     return Sweep("counts lost", component.heads, first=tuple(first))
 
 

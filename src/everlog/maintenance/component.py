@@ -21,6 +21,7 @@ from everlog.plans.sweep_variants import (
 )
 from everlog.plans.sweeps import Effect, Marks, Ranks, Sweep, SweepVariant, with_marks
 from everlog.rules.components import Component
+from everlog.rules.dependencies import unify
 from everlog.rules.syntax import Atom, Constant
 
 T = TypeVar("T")
@@ -87,12 +88,18 @@ class MaintainedComponent:
                 yield atom
 
     def lost(
-        self, rules: Sequence[FlatRule], effect: Effect, ranks: Ranks = Ranks.IGNORED, *, removed: bool = True
+        self,
+        rules: Sequence[FlatRule],
+        effect: Effect,
+        ranks: Ranks = Ranks.IGNORED,
+        *,
+        removed: Sequence[FlatRule] | None = None,
     ) -> list[SweepVariant]:
-        """Instances that the update takes away from these rules, and all that removed rules had."""
+        """Instances that the update takes away from these rules, and all that removed rules had, or some of these."""
+        going = self.removed if removed is None else removed
         return [
             *(v for rule in rules if rule in self.old_rules for v in lost_instances(rule, self.heads, effect, ranks)),
-            *(full_instances(rule, self.heads, effect, ranks, before=True) for rule in self.removed if removed),
+            *(full_instances(rule, self.heads, effect, ranks, before=True) for rule in going),
         ]
 
     def gained(self, rules: Sequence[FlatRule], effect: Effect, ranks: Ranks = Ranks.IGNORED) -> list[SweepVariant]:
@@ -106,6 +113,11 @@ class MaintainedComponent:
                 else [full_instances(rule, self.heads, effect, ranks)]
             )
         ]
+
+    @property
+    def orphans(self) -> tuple[Atom, ...]:
+        """Heads that no rule has any more: of these facts only the explicit ones stay, and no search is needed."""
+        return tuple(head for head in self.heads if not any(unify(head, own) for r in self.rules for own in r.heads))
 
     def relations_that_go(self) -> set[str]:
         """Relations whose last rules are among those that go, and those that follow from these alone."""

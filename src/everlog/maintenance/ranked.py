@@ -27,12 +27,16 @@ _NO_LONGER_EXPLICIT = Begin(
     having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED)
 )
 
+_ORPHANED = Begin(having(Bit.DOOMED, lacking=Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED))
+
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Suspend what has lost its support, derive it again or lose it, and take in gains."""
     if not component.recursive:
         for head in component.heads:
             engine.declare(Shape(head.relation, len(head.args), ranked=True))
+    if component.orphans:
+        report.touched += engine.condemn(component.orphans)
     suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch, most=report.most))
     if suspended.stopped:
         report.stopped = True
@@ -44,7 +48,9 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
 
 def _suspension(component: MaintainedComponent) -> Sweep:
     rules, heads = component.rules, component.heads
-    first = component.lost(rules, _CANDIDATE, Ranks.CARRIED)
+    orphans = component.orphans
+    removed = [rule for rule in component.removed if not all(head in orphans for head in rule.heads)]
+    first = component.lost(rules, _CANDIDATE, Ranks.CARRIED, removed=removed)
     check = [
         variant
         for rule in rules
@@ -77,7 +83,7 @@ def _suspension(component: MaintainedComponent) -> Sweep:
     return Sweep(
         "suspension",
         heads,
-        (_NO_LONGER_EXPLICIT,),
+        (_NO_LONGER_EXPLICIT, *((_ORPHANED,) if orphans else ())),
         tuple(first),
         tuple(check),
         tuple(loop),

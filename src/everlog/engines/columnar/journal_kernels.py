@@ -200,6 +200,20 @@ def doom_rows(relations, relation, code, owners):
 
 
 @kernel
+def condemn_rows(relations, relation, code, owners):
+    """Doom every fact of the component that is there and not explicit; returns how many."""
+    facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+    masks = uint16s(relations[relation, at.R_MASKS])
+    doomed = np.int64(0)
+    for row in range(relations[relation, at.R_SIZE]):
+        if not masks[row] & (at.ABSENT | at.EXPLICIT) and is_own(facts, arity, row, code, owners):
+            touch(relations, relation, row)
+            masks[row] |= np.uint16(at.DOOMED)
+            doomed += 1
+    return doomed
+
+
+@kernel
 def uncount_rows(relations, relation, code, owners):
     """Set the weight of every fact of the component to zero; returns how many had one."""
     facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]

@@ -13,6 +13,7 @@ from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.journal_kernels import (
     abort_rows,
     commit_rows,
+    condemn_rows,
     doom_rows,
     edit_batch,
     finish_component,
@@ -122,6 +123,9 @@ class Updates:
 
     def doom(self, heads: tuple[Atom, ...]) -> int:
         return self._over_own(heads, doom_rows)
+
+    def condemn(self, heads: tuple[Atom, ...]) -> int:
+        return self._over_own(heads, condemn_rows)
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._over_own(heads, uncount_rows)

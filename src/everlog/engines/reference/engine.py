@@ -181,6 +181,9 @@ class ReferenceEngine:
     def doom(self, heads: tuple[Atom, ...]) -> int:
         return self._updates.doom(heads)
 
+    def condemn(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.condemn(heads)
+
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._updates.uncount(heads)
 

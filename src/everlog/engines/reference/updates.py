@@ -199,6 +199,15 @@ class Updates:
                 entry.weight = 0
         return doomed
 
+    def condemn(self, heads: tuple[Atom, ...]) -> int:
+        doomed = 0
+        for relation, fact, entry in self._own(heads):
+            if entry.present and not entry.mask & Bit.EXPLICIT:
+                self._touch(relation, fact)
+                entry.mask |= Bit.DOOMED
+                doomed += 1
+        return doomed
+
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         for relation, fact, entry in self._own(heads):
             if entry.weight:

@@ -77,9 +77,9 @@ class Transition:
             if past.component.rules == component.rules and not past.rules_change:
                 settled[group] = past
             else:
-                kept = replace(
-                    past.kept, weights=past.kept.weights and not (past.recursive and not component.recursive)
-                )
+                # Which rules recurse may be another matter now, and counts are of those that do not.
+                weights = past.kept.weights and (component.recursive or not past.recursive)
+                kept = replace(past.kept, weights=weights, counts=False)
                 settled[group] = MaintainedComponent(component, kept)
         return settled
 

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Ended, Everlog
 
+pytestmark = pytest.mark.slow
+
 UPDATES = """\
 {"insert": [["edge", "c", "d"]]}
 {"delete": [["edge", "a", "b"], ["edge", "no", "where"]], "insert": [["edge", "b", "c"]]}
@@ -136,7 +138,6 @@ def test_apply_at_once(everlog: Everlog, kb: str, folder: Path) -> None:
     shows(ended, 0, "50 updates", "to version 51")
 
 
-@pytest.mark.slow
 def test_apply_reads_rdf_patch_and_stdin(everlog: Everlog, kb: str, folder: Path) -> None:
     (folder / "u.rdfp").write_text("TX .\nA <x:a> <x:p> <x:b> .\nTC .\nTX .\nD <x:a> <x:p> <x:b> .\nTC .\n")
     shows(everlog("apply", kb, "u.rdfp", "updates.jsonl"), 0, "5 updates")
@@ -191,7 +192,6 @@ def test_a_damaged_log(everlog: Everlog, kb: str, folder: Path) -> None:
     assert json.loads(everlog("verify", kb, "--json").out)["offset"] == 24
 
 
-@pytest.mark.slow
 def test_ctrl_c_while_it_waits_keeps_what_was_applied(everlog: Everlog, kb: str, folder: Path) -> None:
     command = [sys.executable, "-m", "everlog.cli.main", "apply", kb, "-", "--changes", "changes.jsonl"]
     with subprocess.Popen(

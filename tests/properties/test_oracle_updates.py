@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, note, settings
 from tests.strategies import Story, fact_stories, rule_stories
 from tests.subjects import EngineSubject, OracleSubject, Update, listing
+
+pytestmark = pytest.mark.slow
 
 
 def follow(engine: str, story: Story, **options: Any) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from everlog.answers.tables import Row
 from everlog.errors import SparqlError
 from everlog.facts.terms import IRI, BlankNode, Term
 from everlog.rules.syntax import Argument, Constant, Variable
 from everlog.sparql.parsing import Algebra, parse_update
 from everlog.sparql.patterns import Compilation
 from everlog.sparql.query import Query, dataset, pattern_query
-from everlog.sparql.solutions import Row
 from everlog.sparql.terms import HIDDEN, argument_from, term_from
 
 Quad = tuple[Term, Term, Term, Term | None]  # None: of the default graph

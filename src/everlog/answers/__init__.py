@@ -1,0 +1,1 @@
+"""Facts and solutions, as they are handed to people."""

@@ -1,0 +1,79 @@
+"""How are facts and solutions handed to people?
+
+A table keeps columns of ids and decodes when looked at: iterating gives tuples of terms, `.arrow()`, `.pandas()` and
+`.polars()` whole tables. What has no value is None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+import numpy as np
+
+from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
+from everlog.expressions.ordering import order_key
+from everlog.facts.terms import Term
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Fact = tuple[Term, ...]
+Row = tuple[Term | None, ...]
+R = TypeVar("R", Fact, Row)
+T = TypeVar("T")
+
+
+class Table(Generic[R]):
+    """Rows of terms with named columns; a snapshot that later updates do not change."""
+
+    def __init__(self, dictionary: Dictionary, names: Sequence[str], columns: Sequence[Ids], rows: int) -> None:
+        self._dictionary = dictionary
+        self.names = tuple(names)
+        self._columns = list(columns)
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __iter__(self) -> Iterator[R]:
+        if not self._columns:
+            return iter([()] * self._rows)
+        return cast(Iterator[R], zip(*(by_distinct(column, self._term) for column in self._columns), strict=True))
+
+    def sorted(self) -> list[R]:
+        """All rows in the total order of terms."""
+        return sorted(self, key=lambda row: tuple(map(order_key, row)))
+
+    def arrow(self) -> pa.Table:
+        import pyarrow as pa
+
+        from everlog.dictionary.columns import decode_columns
+
+        return pa.table(dict(zip(_unique(self.names), decode_columns(self._dictionary, self._columns), strict=True)))
+
+    def pandas(self) -> pd.DataFrame:
+        return self.arrow().to_pandas()
+
+    def polars(self) -> pl.DataFrame:
+        import polars
+
+        frame = polars.from_arrow(self.arrow())
+        assert isinstance(frame, polars.DataFrame)
+        return frame
+
+    def _term(self, id_: int) -> Term | None:
+        return None if id_ == UNBOUND else self._dictionary.decode(id_)
+
+
+def by_distinct(column: Ids, value: Callable[[int], T]) -> list[T]:
+    """The value of each id, made once for each distinct one."""
+    distinct, positions = np.unique(column, return_inverse=True)
+    values = [value(id_) for id_ in distinct.tolist()]
+    return [values[position] for position in positions.tolist()]
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    return [name if names.index(name) == position else f"{name}_{position}" for position, name in enumerate(names)]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from everlog.dictionary.dictionary import UNBOUND, Dictionary
@@ -28,6 +29,11 @@ class Ordering:
     distinct: bool
     offset: int
     limit: int | None
+
+    @property
+    def shows_all(self) -> bool:
+        """Is every row to be seen, as often as it is there?"""
+        return not self.distinct and not self.offset and self.limit is None
 
 
 class _Descending:
@@ -58,6 +64,9 @@ class Window:
 
     def change(self, changes: Iterable[Weighted]) -> None:
         """Facts come or go so many times."""
+        if not self._keys:
+            self._fill(changes)
+            return
         for fact, weight in changes:
             key = self._key(fact)
             place = bisect_left(self._keys, key)
@@ -68,6 +77,11 @@ class Window:
             else:
                 self._keys.insert(place, key)
                 self._rows.insert(place, [fact, weight])
+
+    def _fill(self, rows: Iterable[Weighted]) -> None:
+        """Take in the first rows, all different: sorted once, since putting many in one by one moves all the others."""
+        ordered = sorted(((self._key(fact), [fact, weight]) for fact, weight in rows), key=itemgetter(0))
+        self._keys, self._rows = [key for key, _ in ordered], [row for _, row in ordered]
 
     def shown(self) -> list[Fact]:
         """What is to be seen of the rows, in order."""
@@ -94,16 +108,18 @@ class Window:
         ]
         return (*ordered, *keys)
 
+    def facts(self) -> list[Fact]:
+        """What is to be seen, as facts: equal rows are numbered, so that each is a fact of its own."""
+        seen: Counter[Fact] = Counter()
+        found = []
+        for row in self.shown():
+            found.append((self._dictionary.encode(seen[row]), *row))
+            seen[row] += 1
+        return found
 
-def window_facts(
-    ordering: Ordering, rows: Iterable[Weighted], dictionary: Dictionary, encode: Callable[[int], int]
-) -> list[Fact]:
-    """What is to be seen of rows, as facts: equal ones are numbered, so that each is a fact of its own."""
+
+def window_over(ordering: Ordering, rows: Iterable[Weighted], dictionary: Dictionary) -> Window:
+    """A window over rows that are there."""
     window = Window(ordering, dictionary)
     window.change(rows)
-    seen: Counter[Fact] = Counter()
-    found = []
-    for row in window.shown():
-        found.append((encode(seen[row]), *row))
-        seen[row] += 1
-    return found
+    return window

@@ -19,7 +19,7 @@ from everlog.engines.interface import Changed, Engine, MaintainingEngine
 from everlog.errors import NotFoundError, SparqlError
 from everlog.expressions.functions import FUNCTIONS
 from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule, is_auxiliary, rule_reads
-from everlog.plans.windows import Weighted, Window
+from everlog.plans.windows import Fact, Weighted, Window, window_over
 from everlog.rules.syntax import Call, Expression
 from everlog.sparql.deltas import Delta, weighted
 from everlog.sparql.graphs import Graph, constructed
@@ -114,17 +114,13 @@ class View:
     def fill(self) -> None:
         """The answer has come to be without an update to follow."""
         if self._window is not None:
-            self._window = Window(self.query.ordering, self._kb._dictionary)
-            self._window.change(answer_of(self._kb._engine, self.query))
+            rows = answer_of(self._kb._engine, self.query)
+            self._window = window_over(self.query.ordering, rows, self._kb._dictionary)
 
     def follow(self, version: int, delta: Delta) -> ViewChange | None:
         """An update has changed the answer relation; says how that changes the answer."""
-        if self._window is not None:
-            before = Counter(self._window.shown())
-            self._window.change(delta.facts())
-            counts = Counter(self._window.shown())
-            counts.subtract(before)
-            delta = Delta.of(self.query.shown, counts)
+        if self._window is not None and len(delta.weights):
+            delta = Delta.of(self.query.shown, self._seen_to_change(self._window, delta))
         if not len(delta.weights):
             return None
         change = ViewChange(version, replace(delta, names=self.query.shown), self._kb._dictionary)
@@ -134,6 +130,20 @@ class View:
             forgotten = self._changes.pop(0)
             self._since, self._remembered = forgotten.version, self._remembered - len(forgotten)
         return change
+
+    def _seen_to_change(self, window: Window, delta: Delta) -> Counter[Fact]:
+        """What comes and goes of that which is to be seen; only where some is cut off all of it is looked at."""
+        counts: Counter[Fact] = Counter()
+        if self.query.ordering.shows_all:
+            for fact, weight in delta.facts():
+                counts[fact[: len(self.query.shown)]] += weight
+            window.change(delta.facts())
+        else:
+            before = Counter(window.shown())
+            window.change(delta.facts())
+            counts.update(window.shown())
+            counts.subtract(before)
+        return counts
 
     def call(self, change: ViewChange) -> None:
         for callback in self._callbacks:

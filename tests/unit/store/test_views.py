@@ -32,6 +32,8 @@ QUERIES = (
     "SELECT ?x ?y { ?x (:p/:p)|^:q ?y }",
     "SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) ?x LIMIT 3",
     "SELECT DISTINCT ?x { ?x :p ?y } ORDER BY ?y LIMIT 2",
+    "SELECT ?x { ?x :age ?a } ORDER BY DESC(?a)",
+    "SELECT ?x { { SELECT DISTINCT ?x { ?x :p ?y } ORDER BY ?x OFFSET 1 } ?x :p ?y }",
     "SELECT ?x ?a ?y { { SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) LIMIT 2 } ?x :p ?y }",
     "ASK { ?x :p ?x }",
     "CONSTRUCT { ?y :r ?x } { ?x :p ?y }",

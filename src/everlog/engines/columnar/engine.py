@@ -32,7 +32,7 @@ from everlog.plans.flat_rules import Refuted, WholeRule, WindowRule
 from everlog.plans.join_order import Statistics, plan_alternatives, plan_variant
 from everlog.plans.operators import Plan
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
-from everlog.plans.windows import Fact, window_facts
+from everlog.plans.windows import Window, window_over
 from everlog.rules.syntax import Atom
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
@@ -211,21 +211,21 @@ class ColumnarEngine:
     def group(self, rule: WholeRule) -> int:
         source, target = self._relations[rule.source.relation], self._relations[rule.head.relation]
         if isinstance(rule, WindowRule):
-            facts = self.window(rule)
+            facts = self.window(rule).facts()
             return self._add(target, [np.array(column, np.int32) for column in zip(*facts, strict=True)], len(facts), 0)
         size = self.size(source)
         columns = group_columns(rule, source.columns(0, size), source.weights[:size], self.dictionary)
         return self._add(target, columns, len(columns[0]), 0)
 
-    def window(self, rule: WindowRule) -> list[Fact]:
-        """The facts of a window over its relation as it is now."""
+    def window(self, rule: WindowRule) -> Window:
+        """A window over its relation as it is now."""
         source = self._relations[rule.source.relation]
         size = self.size(source)
         there = np.flatnonzero((source.masks[:size] & at.ABSENT) == 0)
         facts = map(tuple, source.facts[there, : source.arity].tolist())
         weights = source.weights[there].tolist() if rule.bag else [1] * len(there)
         rows = zip(facts, weights, strict=True)
-        return window_facts(rule.ordering, rows, self.dictionary, self.dictionary.encode)
+        return window_over(rule.ordering, rows, self.dictionary)
 
     def statistics(self) -> Statistics:
         facts = {name: relation.facts[: self.size(relation)] for name, relation in self._relations.items()}

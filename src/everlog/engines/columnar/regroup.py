@@ -24,6 +24,7 @@ from everlog.expressions.running import Running, running
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import GroupRule, WholeRule, WindowRule
+from everlog.plans.windows import Window
 
 if TYPE_CHECKING:
     from everlog.engines.columnar.engine import ColumnarEngine
@@ -48,24 +49,31 @@ class GroupBook:
         self._engine = engine
         self._groups: dict[str, dict[Fact, Group]] = {}  # by the relation of the aggregate, and its group
         self._touched: list[tuple[str, Fact]] = []
+        self._windows: dict[str, Window] = {}  # by the relation of what is to be seen
+        self._moved: list[str] = []  # those that the update at work has changed
 
     def commit(self) -> None:
         self._touched.clear()
+        self._moved.clear()
 
     def abort(self) -> None:
         for relation, key in self._touched:
             self._groups[relation].pop(key, None)
         self._touched.clear()
+        for relation in self._moved:
+            self._windows.pop(relation, None)
+        self._moved.clear()
 
     def drop(self, relation: str) -> None:
         self._groups.pop(relation, None)
+        self._windows.pop(relation, None)
 
     def regroup(self, rule: WholeRule, first: bool) -> Flow:
         """Bring the facts of an aggregate in line with the touched rows of its bag, or those of a window."""
         engine = self._engine
         source, target = engine.relation(rule.source.relation), engine.relation(rule.head.relation)
         if isinstance(rule, WindowRule):
-            return self._look_again(rule, target)
+            return self._move_window(rule, source, target)
         rows, changes = source.weight_changes(engine.tables)
         of_all = first and not rule.group  # a group that is there without a row
         if not len(rows) and not of_all:
@@ -93,10 +101,22 @@ class GroupBook:
         flows = _decide(engine, target, lost, present=False), _decide(engine, target, gained, present=True)
         return Flow(sum(flow.gained for flow in flows), sum(flow.lost for flow in flows))
 
-    def _look_again(self, rule: WindowRule, target: Relation) -> Flow:
+    def _move_window(self, rule: WindowRule, source: Relation, target: Relation) -> Flow:
+        """Put what has changed into the window's order, and compare what is to be seen with what was."""
+        name = rule.head.relation
+        window = self._windows.pop(name, None)  # if this fails, the next one begins with all rows
+        if window is None:
+            window = self._engine.window(rule)
+        else:
+            changes = source.weight_changes if rule.bag else source.presence_changes
+            rows, times = changes(self._engine.tables)
+            facts = map(tuple, source.facts[rows, : source.arity].tolist())
+            window.change(zip(facts, times.tolist(), strict=True))
+        self._windows[name] = window
+        self._moved.append(name)
         there = np.flatnonzero((target.masks[: self._engine.size(target)] & at.ABSENT) == 0)
         before = dict.fromkeys(map(tuple, target.facts[there].tolist()))
-        after = dict.fromkeys(self._engine.window(rule))
+        after = dict.fromkeys(window.facts())
         lost = _decide(self._engine, target, [fact for fact in before if fact not in after], present=False)
         gained = _decide(self._engine, target, [fact for fact in after if fact not in before], present=True)
         return Flow(gained.gained + lost.gained, gained.lost + lost.lost)

@@ -138,6 +138,13 @@ class Relation:
         changes = self.weights[rows] - self.journal.weights[:touched]
         return rows[changes != 0], changes[changes != 0]
 
+    def presence_changes(self, tables: Tables) -> tuple[Ids, npt.NDArray[np.int64]]:
+        """The rows whose fact the update at work has brought, with 1, or taken away, with -1."""
+        rows = self.journal.rows[: int(tables.relations[self.number, at.R_JOURNAL_SIZE])]
+        masks = self.masks[rows]
+        changes = ((masks & at.WAS_ABSENT) != 0).astype(np.int64) - ((masks & at.ABSENT) != 0)
+        return rows[changes != 0], changes[changes != 0]
+
     def columns(self, first: int, last: int) -> list[Ids]:
         """The arguments of rows [first, last), column by column: views, since rows that are there never change."""
         return [self.facts[first:last, position] for position in range(self.arity)]

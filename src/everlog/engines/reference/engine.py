@@ -27,7 +27,7 @@ from everlog.plans.join_order import NoStatistics, Statistics, plan_variant
 from everlog.plans.labels import Bit, Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Step, Without
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport
-from everlog.plans.windows import window_facts
+from everlog.plans.windows import window_over
 from everlog.rules.syntax import Argument, Atom, Constant, expression_variables
 
 
@@ -97,7 +97,7 @@ class ReferenceEngine:
         if isinstance(rule, WindowRule):
             there = [(fact, entry) for fact, entry in self._facts[rule.source.relation].items() if entry.present]
             rows = [(fact, entry.weight if rule.bag else 1) for fact, entry in there]
-            return window_facts(rule.ordering, rows, self.dictionary, self.dictionary.encode)
+            return window_over(rule.ordering, rows, self.dictionary).facts()
         groups: dict[Fact, list[tuple[Fact, int]]] = defaultdict(list)
         if rule.group == 0:
             groups[()] = []

@@ -17,7 +17,7 @@ from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar import regroup, relations, runs, updates
 from everlog.engines.columnar.engine import ColumnarEngine
-from everlog.engines.interface import MaintainingEngine
+from everlog.engines.interface import MaintainingEngine, Shape
 from everlog.engines.reference.engine import ReferenceEngine
 from everlog.errors import RoundLimitError
 from everlog.limits import Limits, Watch
@@ -118,6 +118,56 @@ def interrupting(call: int) -> Watch:
 
     watch.between_sweeps = look
     return watch
+
+
+def test_explicit_facts_are_told_from_derived_ones(engine: str) -> None:
+    chain = [(number(1), number(2)), (number(2), number(3))]
+    kept = Kept(engine, {"edge": chain, "path": [], "far": []})
+    asked = [*chain, (number(3), number(1))]
+    ask = ("edge", columns_of(asked, 2), len(asked))
+    assert list(kept.engine.contains(*ask, explicit=True)) == [True, True, False]
+    ask = ("path", columns_of(asked, 2), len(asked))
+    assert list(kept.engine.contains(*ask)) == [True, True, False]
+    assert not any(kept.engine.contains(*ask, explicit=True))
+    kept.engine.edit("edge", columns_of(chain[:1], 2), 1, explicit=False)
+    assert list(kept.engine.contains("edge", columns_of(chain, 2), 2, explicit=True)) == [False, True]
+
+
+@settings(max_examples=20)
+@given(facts=edits(), delete=edits(), insert=edits(), by=st.integers(1, 5))
+def test_ranks_that_were_lifted_come_down_again(
+    engine: str, facts: Edits, delete: Edits, insert: Edits, by: int
+) -> None:
+    kept = Kept(engine, facts)
+    before = kept.known()
+    heads = tuple(head for head in kept.maintenance.heads if head.relation == "path")
+    highest = kept.engine.lift(heads, by)
+    ranks = [rank for _, _, rank in kept.known()["path"].values()]
+    assert highest == max(ranks, default=by - 1)
+    kept.update(delete, insert)
+    kept.engine.abort()
+    assert kept.known() == before
+
+
+def test_what_is_condemned_stays_until_a_sweep_takes_it_away(engine: str) -> None:
+    kept = Kept(engine, {"edge": [(number(1), number(2))], "path": [(number(5), number(6))], "far": []})
+    before, heads = kept.known(), tuple(head for head in kept.maintenance.heads if head.relation == "path")
+    assert kept.engine.condemn(heads) == 1, "the other fact is explicit"
+    assert kept.facts()["path"] == {(number(1), number(2)), (number(5), number(6))}
+    kept.engine.abort()
+    assert kept.known() == before
+
+
+def test_a_relation_that_was_dropped_may_come_back_in_another_shape(engine: str) -> None:
+    kept = Kept(engine, {"edge": [(number(1), number(2))], "path": [], "far": []})
+    before = kept.known()
+    kept.engine.declare(Shape("other", 2))
+    kept.engine.load("other", columns_of([(number(1), number(2))], 2), 1)
+    kept.engine.drop("other")
+    kept.engine.drop("other")  # which is not there
+    kept.engine.declare(Shape("other", 1, bag=True))
+    assert kept.engine.count("other") == 0
+    assert kept.known() == before
 
 
 @settings(max_examples=20)

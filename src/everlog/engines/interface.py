@@ -135,8 +135,8 @@ class Engine(Protocol):
     def weights(self, relation: str) -> Sequence[int]:
         """The weights of a bag's facts, in the order of `collect`."""
 
-    def contains(self, relation: str, columns: Sequence[Ids], rows: int) -> Sequence[bool]:
-        """Which of these facts are there?"""
+    def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
+        """Which of these facts are there, or are explicit?"""
 
     def statistics(self) -> Statistics:
         """What the planner may know now."""

@@ -1,7 +1,8 @@
 """How does a request in SPARQL Update become updates?
 
 Each operation becomes one update, since it must see what those before it did, derived triples included. Only what is
-explicit can be deleted. If an operation fails, those before it are undone: a request is applied whole or not at all.
+explicit can be deleted. If an operation fails, those before it are undone, by further updates: a request that fails has
+changed nothing in the end. A process that is killed between two operations leaves those before.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from everlog.sparql.requests import (
 )
 from everlog.store.answers import collect, evaluate
 from everlog.store.changes import Change
-from everlog.store.encoding import EncodedFacts
+from everlog.store.encoding import EncodedFacts, FactEncoder
 from everlog.store.updates import Update
 
 if TYPE_CHECKING:
@@ -166,8 +167,6 @@ def _allowed(iri: str, folder: Path | None) -> Path:
 
 def _inverse(kb: KnowledgeBase, update: Update) -> Update:
     """The update that undoes another, which is not applied yet."""
-    from everlog.store.encoding import FactEncoder
-
     found: list[Facts] = []
     for given, wanted in ((update.insert, False), (update.delete, True)):
         encoder = FactEncoder(kb._dictionary, kb._arities)
@@ -175,18 +174,9 @@ def _inverse(kb: KnowledgeBase, update: Update) -> Update:
         parts: Facts = []
         for batch in encoder.batches.values():
             facts = FactColumns(batch.columns(), batch.rows)
-            there = _is_explicit(kb, batch.relation, facts)
+            there = np.asarray(kb._engine.contains(batch.relation, *facts, explicit=True), bool)
             chosen = _chosen(facts, there == wanted)
             parts.append(EncodedFacts(batch.relation, chosen.columns, chosen.rows))
         found.append(parts)
     inserted, deleted = found
     return Update(deleted, inserted)
-
-
-def _is_explicit(kb: KnowledgeBase, relation: str, facts: FactColumns) -> np.ndarray:
-    if relation not in kb._arities:
-        return np.zeros(facts.rows, bool)
-    explicit = kb._engine.collect(relation, explicit=True)
-    known = set(zip(*(column.tolist() for column in explicit.columns), strict=True))
-    rows = zip(*(np.asarray(column).tolist() for column in facts.columns), strict=True)
-    return np.fromiter((row in known for row in rows), bool, facts.rows)

@@ -215,7 +215,7 @@ class KnowledgeBase:
         return Change(version, gained, lost, report, updates=covers)
 
     def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
-        """Apply a request in SPARQL Update, whole or not at all; gives a change for each of its operations.
+        """Apply a request in SPARQL Update; gives a change for each of its operations. If one fails, all are undone.
 
         Args:
             text: INSERT DATA, DELETE DATA, DELETE/INSERT … WHERE, LOAD, CLEAR, DROP, CREATE, ADD, MOVE, COPY.

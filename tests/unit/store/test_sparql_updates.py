@@ -1,4 +1,4 @@
-"""Does each form of SPARQL Update do what it says, whole or not at all?"""
+"""Does each form of SPARQL Update do what it says, and nothing if it fails?"""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_blank_nodes_are_new_for_each_solution(kb: everlog.KnowledgeBase) -> Non
     assert len(found) == 4
 
 
-def test_whole_or_not_at_all(kb: everlog.KnowledgeBase) -> None:
+def test_a_request_that_fails_is_undone(kb: everlog.KnowledgeBase) -> None:
     with pytest.raises(SparqlError, match="no folder was named"):
         kb.sparql_update(PREFIX + "DELETE DATA { :a :p 1 } ; INSERT DATA { :b :p 2 . :n :p 5 } ; LOAD <data.ttl>")
     assert state(kb) == START

@@ -155,12 +155,14 @@ class ColumnarEngine:
         if len(implicit):
             self._journal.append((relation.name, implicit))
 
-    def contains(self, relation: str, columns: Sequence[Ids], rows: int) -> Sequence[bool]:
+    def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
         kept = self._relations.get(relation)
         if kept is None:
             return np.zeros(rows, bool)  # type: ignore[return-value]
         found = self._find(kept, columns, rows)
-        if kept.dead:
+        if explicit:
+            found[kept.masks[found] & at.EXPLICIT == 0] = -1
+        elif kept.dead:
             found[kept.masks[found] & at.ABSENT != 0] = -1
         return found >= 0  # type: ignore[return-value]
 

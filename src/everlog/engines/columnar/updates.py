@@ -50,7 +50,7 @@ class Updates:
         self._sweeps: dict[int, tuple[Sweep, SweepRun]] = {}  # by identity: hashing a sweep costs more than running it
         self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
         self._patterns: dict[int, tuple[tuple[Atom, ...], list[int], Integers, Integers]] = {}  # by identity too
-        self._lifted: list[tuple[tuple[Atom, ...], int]] = []  # what ranks were raised before anything was touched
+        self._ranks: dict[str, Ids] = {}  # as they were before they were lifted, by relation
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
         self.marks = MarkBook(engine)
         self._groups = GroupBook(engine)
@@ -142,15 +142,13 @@ class Updates:
 
     def lift(self, heads: tuple[Atom, ...], by: int) -> int:
         assert not self._sizes, "ranks are lifted before the first edit"
-        self._lifted.append((heads, by))
-        return max(by - 1, self._add_to_ranks(heads, by))
-
-    def _add_to_ranks(self, heads: tuple[Atom, ...], by: int) -> int:
-        engine, highest = self._engine, -1
+        engine, highest = self._engine, by - 1
         code, places = self._owners(heads)
         for name, place in zip(dict.fromkeys(head.relation for head in heads), places.tolist(), strict=True):
             relation = engine.relation(name)
             relation.keep(engine.size(relation), engine.tables, weights=False, ranks=True)
+            # Copied first: an interrupt at any time finds what to go back to.
+            self._ranks.setdefault(name, relation.ranks[: engine.size(relation)].copy())
             highest = max(highest, int(lift_rows(engine.tables.relations, relation.number, code, place, by)))
         return highest
 
@@ -202,7 +200,7 @@ class Updates:
             if relation.dead > _COMPACT_FROM and 4 * relation.dead > engine.size(relation):
                 engine.compact(relation)
         self._sizes.clear()
-        self._lifted.clear()
+        self._ranks.clear()
         return changes
 
     def abort(self) -> None:
@@ -215,9 +213,9 @@ class Updates:
             relation.dead += engine.size(relation) - size  # rows that the update made stay, without a fact
             engine.settle_rows(relation)
         self._sizes.clear()
-        for heads, by in self._lifted:
-            self._add_to_ranks(heads, -by)
-        self._lifted.clear()
+        for name, ranks in self._ranks.items():
+            engine.relation(name).ranks[: len(ranks)] = ranks
+        self._ranks.clear()
 
 
 def _facts(relation: Relation, rows: Ids) -> FactColumns:

@@ -143,8 +143,8 @@ class ReferenceEngine:
         bag = self._shapes[relation].bag
         return [entry.weight if bag else 1 for entry in self._facts[relation].values() if entry.present]
 
-    def contains(self, relation: str, columns: Sequence[Ids], rows: int) -> list[bool]:
-        facts = set(self._there(relation)) if relation in self._facts else set()
+    def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> list[bool]:
+        facts = set(self._there(relation, explicit)) if relation in self._facts else set()
         return [fact in facts for fact in tuples(columns, rows)]
 
     def statistics(self) -> Statistics:

@@ -35,7 +35,7 @@ class Updates:
         self._queue: dict[str, list[Fact]] = defaultdict(list)
         self.frontier: dict[str, list[Fact]] = defaultdict(list)
         self.marks = MarkBook(engine)
-        self._lifted: list[tuple[tuple[Atom, ...], int]] = []
+        self._lifted: list[tuple[Entry, int]] = []  # the rank of each before it was lifted
 
     # --- what is explicit ---------------------------------------------------------------------------------------------
 
@@ -215,12 +215,9 @@ class Updates:
                 entry.weight = 0
 
     def lift(self, heads: tuple[Atom, ...], by: int) -> int:
-        self._lifted.append((heads, by))
-        return max(by - 1, self._add_to_ranks(heads, by))
-
-    def _add_to_ranks(self, heads: tuple[Atom, ...], by: int) -> int:
-        highest = -1
+        highest = by - 1
         for _, _, entry in self._own(heads):
+            self._lifted.append((entry, entry.rank))
             entry.rank += by
             highest = max(highest, entry.rank)
         return highest
@@ -295,8 +292,8 @@ class Updates:
             for fact in [fact for fact, entry in entries.items() if not entry.present]:
                 del entries[fact]
         self._journal.clear()
-        for heads, by in self._lifted:
-            self._add_to_ranks(heads, -by)
+        for entry, rank in reversed(self._lifted):
+            entry.rank = rank
         self._lifted.clear()
 
     # --- facts --------------------------------------------------------------------------------------------------------

@@ -161,10 +161,10 @@ class SparkEngine:
         weights: list[int] = self.frame(relation).select(WEIGHT).toArrow().column(0).to_pylist()
         return weights
 
-    def contains(self, relation: str, columns: Sequence[Ids], rows: int) -> Sequence[bool]:
+    def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
         if relation not in self._state.facts:
             return [False] * rows
-        found = self.collect(relation)
+        found = self.collect(relation, explicit=explicit)
         if not found.columns:
             return [found.rows > 0] * rows
         there = set(zip(*(column.tolist() for column in found.columns), strict=True))

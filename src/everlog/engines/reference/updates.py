@@ -35,7 +35,7 @@ class Updates:
         self._queue: dict[str, list[Fact]] = defaultdict(list)
         self.frontier: dict[str, list[Fact]] = defaultdict(list)
         self.marks = MarkBook(engine)
-        self._lifted: list[tuple[Entry, int]] = []  # the rank of each before it was lifted
+        self._lifted: list[tuple[str, Fact, int]] = []  # the rank of each before it was lifted
 
     # --- what is explicit ---------------------------------------------------------------------------------------------
 
@@ -216,8 +216,8 @@ class Updates:
 
     def lift(self, heads: tuple[Atom, ...], by: int) -> int:
         highest = by - 1
-        for _, _, entry in self._own(heads):
-            self._lifted.append((entry, entry.rank))
+        for relation, fact, entry in self._own(heads):
+            self._lifted.append((relation, fact, entry.rank))
             entry.rank += by
             highest = max(highest, entry.rank)
         return highest
@@ -292,8 +292,8 @@ class Updates:
             for fact in [fact for fact, entry in entries.items() if not entry.present]:
                 del entries[fact]
         self._journal.clear()
-        for entry, rank in reversed(self._lifted):
-            entry.rank = rank
+        for relation, fact, rank in reversed(self._lifted):
+            self._engine.entries(relation)[fact].rank = rank
         self._lifted.clear()
 
     # --- facts --------------------------------------------------------------------------------------------------------

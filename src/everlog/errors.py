@@ -27,9 +27,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from everlog.rules.diagnostics import Diagnostic
+
+_MOST_NAMES = 10  # listed where none is near
 
 
 class EverlogError(Exception):
@@ -150,6 +152,25 @@ class NotFoundError(EverlogError):
     code = "N100"
     exit_code = 5
     http_status = 404
+
+    @classmethod
+    def among(cls, what: str, wanted: str, known: Iterable[str]) -> NotFoundError:
+        """An error that names the nearest of those there are, or lists some.
+
+        >>> print(NotFoundError.among("rule", "bth", ["both", "one"]))
+        there is no rule 'bth'
+           = help: did you mean both?
+        """
+        import difflib
+
+        names = list(known)
+        near = difflib.get_close_matches(wanted, names, 3)
+        if near:
+            return cls(f"there is no {what} {wanted!r}", hint=f"did you mean {' or '.join(near)}?")
+        more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+        return cls(
+            f"there is no {what} {wanted!r}", hint=f"known: {', '.join(names[:_MOST_NAMES]) or 'none yet'}{more}"
+        )
 
 
 class OutputError(EverlogError):

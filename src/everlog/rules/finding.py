@@ -15,8 +15,6 @@ from everlog.rules.printer import print_rule
 from everlog.rules.renaming import renamed
 from everlog.rules.syntax import Rule
 
-MOST_NAMES = 10  # listed where none is near
-
 
 def without_rules(rules: Sequence[Rule], wanted: Iterable[str], prefixes: Mapping[str, str]) -> tuple[Rule, ...]:
     """The rules that are left when those of these names or texts go.
@@ -39,7 +37,7 @@ def find_rules(rules: Sequence[Rule], wanted: str, prefixes: Mapping[str, str]) 
             return [rule]
     texts = parse_program(wanted, "<rule>", prefixes).rules if ":-" in wanted else ()
     if not texts:
-        raise _unknown_name(wanted, rules)
+        raise NotFoundError.among("rule", wanted, (rule.name or "" for rule in rules))
     left, found = list(rules), []
     for text in texts:
         form = renamed(text)
@@ -49,17 +47,6 @@ def find_rules(rules: Sequence[Rule], wanted: str, prefixes: Mapping[str, str]) 
         found.append(next((rule for rule in same if rule.name == text.name), same[0]))
         left.remove(found[-1])
     return found
-
-
-def _unknown_name(wanted: str, rules: Sequence[Rule]) -> NotFoundError:
-    known = [rule.name or "" for rule in rules]
-    near = difflib.get_close_matches(wanted, known, 3)
-    if near:
-        return NotFoundError(f"there is no rule {wanted!r}", hint=f"did you mean {' or '.join(near)}?")
-    more = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
-    return NotFoundError(
-        f"there is no rule {wanted!r}", hint="known: " + (", ".join(known[:MOST_NAMES]) or "none") + more
-    )
 
 
 def _unknown_text(wanted: Rule, rules: Sequence[Rule], prefixes: Mapping[str, str]) -> NotFoundError:

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -257,11 +256,7 @@ class KnowledgeBase:
 
     def _view(self, name: str) -> View:
         if name not in self._views:
-            near = difflib.get_close_matches(name, self._views, 3)
-            raise NotFoundError(
-                f"there is no view {name!r}",
-                hint=f"did you mean {' or '.join(near)}?" if near else "known: " + (", ".join(self._views) or "none"),
-            )
+            raise NotFoundError.among("view", name, self._views)
         return self._views[name]
 
     # --- questions ----------------------------------------------------------------------------------------------------
@@ -269,13 +264,7 @@ class KnowledgeBase:
     def facts(self, relation: str) -> Rows:
         """All facts of a relation, explicit and derived."""
         if relation not in self._arities:
-            near = difflib.get_close_matches(relation, self._arities, 3)
-            raise NotFoundError(
-                f"there is no relation {relation!r}",
-                hint=f"did you mean {' or '.join(near)}?"
-                if near
-                else "known: " + (", ".join(self._arities) or "none yet"),
-            )
+            raise NotFoundError.among("relation", relation, self._arities)
         return Rows(self._dictionary, _column_names(self._arities[relation]), *self._engine.collect(relation))
 
     def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
@@ -345,7 +334,7 @@ class KnowledgeBase:
 
     def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
         program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)
-        problems = _checks(program, self._arities_of_facts(), self._rules)
+        problems = _checks(program, self._settled_among(rule_arities(rules)), self._rules)
         if problems:
             raise ProgramError(problems)
 
@@ -430,18 +419,24 @@ class KnowledgeBase:
 
     def _settled_arities(self, rules: Sequence[Rule]) -> dict[str, int]:
         """Relations whose arity an update must keep to: those in rules and those with facts."""
-        in_rules = self._rule_arities
-        if rules != self._rules:
-            return self._arities_of_facts() | rule_arities(rules)
-        # Facts of a relation that no rule mentions are explicit, so that counting all of them, which is quick, will do.
+        in_rules = self._rule_arities if rules == self._rules else rule_arities(rules)
+        # Facts of a relation that no rule mentions are explicit, so that counting all of them, which is quick, will do;
+        # but where its rules are about to go, derived ones are among them.
         with_facts = {
-            name: arity for name, arity in self._arities.items() if name not in in_rules and self._engine.count(name)
+            name: arity
+            for name, arity in self._arities.items()
+            if name not in in_rules
+            and (self._explicit(name) if name in self._maintenance.defined else self._engine.count(name))
         }
         return with_facts | in_rules
 
-    def _arities_of_facts(self) -> dict[str, int]:
-        """Relations whose arity is settled by explicit facts; an empty one may still become another."""
-        return {name: arity for name, arity in self._arities.items() if self._explicit(name)}
+    def _settled_among(self, wanted: Mapping[str, int]) -> dict[str, int]:
+        """Relations with their arities, but for those that are wanted with another one and have no explicit facts."""
+        return {
+            name: arity
+            for name, arity in self._arities.items()
+            if wanted.get(name, arity) == arity or self._explicit(name)
+        }
 
     def _explicit(self, relation: str) -> int:
         """How many explicit facts a relation has."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import time
 from decimal import Decimal
 from pathlib import Path
 
@@ -347,8 +346,6 @@ class TestSize:
         ],
     )
     def test_long_bad_lines_are_reported_briefly(self, text: str) -> None:
-        began = time.perf_counter()
         with pytest.raises(ProgramError) as error:
             parse_program(text)
-        assert time.perf_counter() - began < 20
         assert len(str(error.value)) < 5_000

@@ -9,8 +9,8 @@ from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.rules.syntax import Atom, Constant, Variable
 
 _SAMPLE = 1000  # rows looked at: enough to tell a key from a category, and cheap
-# Where they lie, as shares of all rows: multiples of the golden ratio are spread evenly and keep step with nothing. Every
-# n-th row would: records of ten triples, read one after the other, have the same predicate at every tenth.
+# Where they lie, as shares of all rows: multiples of the golden ratio are spread evenly and keep step with nothing.
+# Every n-th row would: records of ten triples, read one after the other, have the same predicate at every tenth.
 _PLACES = np.sort(np.arange(_SAMPLE) * (np.sqrt(5) - 1) / 2 % 1)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
+from tests.shared_files import skipped_without_data
 
 from everlog.benches.ontology_rules import ontology_rules
 from everlog.benches.shared_data import shared_data
-from everlog.errors import NotFoundError
 from everlog.rules.parser import parse_program, read_program
 
 PROGRAM = Path(__file__).parents[3] / "benchmarks" / "programs" / "lubm.dl"
 
 
 def test_lubm() -> None:
-    try:
+    with skipped_without_data():
         ontology = shared_data("lubm", "univ-bench.ttl")
-    except NotFoundError as missing:
-        pytest.skip(str(missing))
     assert read_program(PROGRAM).rules == parse_program(ontology_rules(ontology)).rules

@@ -10,21 +10,19 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from tests.shared_files import skipped_without_data
 
 from everlog.benches.papers import PUBLISHED, Published
 from everlog.benches.stream_data import SIZES, Stream, paper_streams, tracks
 from everlog.benches.streams import run_stream
-from everlog.errors import NotFoundError
 
 pytestmark = pytest.mark.slow
 
 
 def streams_of(family: str, size: int) -> list[Stream]:
-    try:
+    with skipped_without_data():
         every: Iterable[Stream] = tracks() if family == "track" else paper_streams(sizes=(size,))
         return [stream for stream in every if (stream.family, stream.size) == (family, size)]
-    except NotFoundError as missing:
-        pytest.skip(str(missing))
 
 
 def means(family: str, size: int, way: str) -> dict[str, float]:

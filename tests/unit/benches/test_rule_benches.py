@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.shared_files import skipped_without_data
 
 from everlog.benches.chain_changes import chain_lines, extra_lines
 from everlog.benches.rules import rule_lines
@@ -14,7 +15,7 @@ from everlog.benches.rules_report import growth, singles, times_faster
 from everlog.benches.shared_data import shared_data
 from everlog.benches.there_and_back import Trip, derived_facts, from_scratch, measure
 from everlog.benches.zodiac_data import RS1, RS2, RS3, Facts, four_chains, rs1, rs2, rs3, turbines
-from everlog.errors import EngineError, NotFoundError
+from everlog.errors import EngineError
 from everlog.formats.reading import read_facts
 from everlog.rules.parser import parse_program
 from everlog.store.changes import Change
@@ -28,10 +29,8 @@ PROGRAMS = Path(__file__).parents[3] / "benchmarks" / "programs"
 
 @pytest.mark.parametrize(("file", "facts"), [("ds1_n50", turbines(1, 50)), ("ds2_w50", four_chains(50))])
 def test_data_is_that_of_the_paper(file: str, facts: Facts) -> None:
-    try:
+    with skipped_without_data():
         path = shared_data("zodiac", f"{file}.jsonl.gz")
-    except NotFoundError as missing:
-        pytest.skip(str(missing))
     published, made = open_kb(), open_kb()
     published.update(insert=read_facts(path))
     made.update(insert=facts)

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from tests.shared_files import skipped_without_data
 
 from everlog.benches.bsbm import BSBM, shop
 from everlog.benches.bsbm_views import explore, producers
@@ -17,7 +18,7 @@ from everlog.benches.sparql_systems import SYSTEMS
 from everlog.benches.sparql_workload import Workload
 from everlog.benches.sum_views import sums
 from everlog.benches.triple_data import ntriples
-from everlog.errors import EngineError, NotFoundError
+from everlog.errors import EngineError
 from everlog.formats.reading import read_facts
 
 pytestmark = pytest.mark.slow
@@ -58,10 +59,8 @@ def test_each_query_loses_and_regains_answers() -> None:
 
 
 def test_as_many_triples_of_each_predicate_as_bsbm() -> None:
-    try:
+    with skipped_without_data():
         paths = [shared_data("bsbm", name) for name in ("bsbm100.nt.gz", "bsbm100-inferred-types.nt")]
-    except NotFoundError as missing:
-        pytest.skip(str(missing))
     original = _predicates([block for path in paths for block in read_facts(path)])
     made = _predicates(shop(100).blocks)
     assert made.keys() == original.keys()

@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.shared_files import skipped_without_data
 
 from everlog.benches import deletion_data, edit_data, growth_data
 from everlog.benches.edit_data import Edits
@@ -106,10 +107,8 @@ def test_missing_data_says_where_to_look(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 
 def test_all_streams_are_there() -> None:
-    try:
+    with skipped_without_data():
         found = [*paper_streams(), *tracks(), *shipped_streams()]
-    except NotFoundError as missing:
-        pytest.skip(str(missing))
     assert Counter(stream.family.partition(",")[0] for stream in found) == {
         "trans": 24, "seq": 24, "track": 3, "batch": 6, "overlap": 6, "random": 6, "random-large": 6,
         "scale-data": 18, "scale-update": 48,

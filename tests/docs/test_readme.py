@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 RUN = ["README.md", "docs/updates.md", "docs/rules.md", "docs/sparql.md"]
-PAGES = [*RUN, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+PAGES = [*RUN, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conformance/README.md"]
 
 
 def examples(language: str) -> list[tuple[str, str | None]]:

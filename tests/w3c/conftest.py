@@ -1,31 +1,42 @@
 """How is the W3C suite reported? `--earl=FILE` writes each outcome in W3C's Evaluation and Report Language (EARL).
 
-A test that is run in several ways has passed if it passed in all of them.
+A test that is run in several ways has passed if it passed in all of them. The same outcomes give the same file: it has no
+date, and the history of docs/conformance/sparql-earl.ttl says when what was true.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 HEAD = """@prefix earl: <http://www.w3.org/ns/earl#> .
 @prefix doap: <http://usefulinc.com/ns/doap#> .
 @prefix dct: <http://purl.org/dc/terms/> .
-@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@prefix mf: <http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#> .
 
 <urn:everlog> a doap:Project, earl:Software, earl:TestSubject, earl:Assertor ; doap:name "Everlog" .
 """
 ASSERTION = """
+<{iri}> a earl:TestCase, mf:{kind} ; dct:title "{name}" .
 [] a earl:Assertion ;
    earl:assertedBy <urn:everlog> ; earl:subject <urn:everlog> ; earl:mode earl:automatic ;
    earl:test <{iri}> ;
-   earl:result [ a earl:TestResult ; earl:outcome earl:{outcome} ; dct:date "{date}"^^xsd:dateTime ] .
+   earl:result [ a earl:TestResult ; earl:outcome earl:{outcome} ] .
 """
-OUTCOMES: dict[str, bool] = {}  # whether a test has passed in all ways so far, by its IRI
+
+
+class Reported(NamedTuple):
+    """A test of the suite, as a report names it."""
+
+    name: str
+    iri: str
+    kind: str
+
+
+OUTCOMES: dict[Reported, bool] = {}  # whether a test has passed in all ways so far
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,23 +49,23 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     test = item.callspec.params.get("test") if hasattr(item, "callspec") else None
     if report.when == "call" and test is not None:
-        report.user_properties.append(("w3c", test.iri))
+        report.user_properties.append(("w3c", (test.name, test.iri, test.kind)))
     return report
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    iri: Any = dict(report.user_properties).get("w3c")
-    if iri is not None and (not report.skipped or hasattr(report, "wasxfail")):
-        OUTCOMES[iri] = OUTCOMES.get(iri, True) and report.passed
+    found: Any = dict(report.user_properties).get("w3c")
+    if found is not None and (not report.skipped or hasattr(report, "wasxfail")):
+        test = Reported(*found)
+        OUTCOMES[test] = OUTCOMES.get(test, True) and report.passed
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     file = session.config.getoption("earl", None)
     if file is None or hasattr(session.config, "workerinput"):
         return
-    date = datetime.now(UTC).isoformat(timespec="seconds")
     assertions = (
-        ASSERTION.format(iri=iri, outcome="passed" if passed else "failed", date=date)
-        for iri, passed in sorted(OUTCOMES.items())
+        ASSERTION.format(**test._asdict(), outcome="passed" if passed else "failed")
+        for test, passed in sorted(OUTCOMES.items())
     )
     Path(file).write_text(HEAD + "".join(assertions), encoding="utf-8")

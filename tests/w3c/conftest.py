@@ -1,7 +1,7 @@
 """How is the W3C suite reported? `--earl=FILE` writes each outcome in W3C's Evaluation and Report Language (EARL).
 
-A test that is run in several ways has passed if it passed in all of them. The same outcomes give the same file: it has no
-date, and the history of docs/conformance/sparql-earl.ttl says when what was true.
+A test that is run in several ways has passed if it passed in all of them. The same outcomes give the same file: it has
+no date, and the history of docs/conformance/sparql-earl.ttl says when what was true.
 """
 
 from __future__ import annotations

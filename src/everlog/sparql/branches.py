@@ -28,6 +28,12 @@ class Branch:
     atoms: tuple[Atom, ...] = ()
     absent: tuple[Atom, ...] = ()
     computations: tuple[Computation, ...] = ()
+    outside: frozenset[str] = frozenset()  # those of the bound variables that only what is around EXISTS binds
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Variables that the pattern itself binds."""
+        return self.bound - self.outside
 
     @property
     def computed(self) -> frozenset[str]:
@@ -51,6 +57,11 @@ class Branch:
             self, bound=self.bound | {name}, computations=(*self.computations, Bind(expression, Variable(name)))
         )
 
+    def equating(self, expression: Expression, name: str) -> Branch:
+        """Where a variable that has a value already, from around EXISTS maybe, has that of an expression."""
+        same = self.where(Call("sameterm", (expression, Variable(name))))
+        return replace(same, outside=self.outside - {name})
+
     def failing(self, expression: Expression, name: str) -> Branch:
         """Only where an expression has no value; `name` is a variable that nobody else has."""
         missing = Filter(Call("!", (Call("bound", (Variable(name),)),)))
@@ -58,14 +69,14 @@ class Branch:
 
     def seen_as(self, visible: frozenset[str]) -> Branch:
         """With fewer variables for others to see; their names must be of nobody else."""
-        return replace(self, bound=self.bound & visible)
+        return replace(self, bound=self.bound & visible, outside=self.outside & visible)
 
     def renamed(self, names: Mapping[str, str]) -> Branch:
         """With other names for some variables."""
         if not names:
             return self
-        bound = frozenset(names.get(name, name) for name in self.bound)
-        return replace(self._with({name: Variable(new) for name, new in names.items()}), bound=bound)
+        bound, outside = (frozenset(names.get(name, name) for name in each) for each in (self.bound, self.outside))
+        return replace(self._with({name: Variable(new) for name, new in names.items()}), bound=bound, outside=outside)
 
     def given(self, name: str, term: Term) -> Branch:
         """Where a variable has a value that is known before."""
@@ -74,11 +85,11 @@ class Branch:
         return self._with({name: Constant(term)}).binding(Constant(term), name)
 
     def _with(self, arguments: Mapping[str, Argument]) -> Branch:
-        return Branch(
-            self.bound,
-            tuple(_in_atom(atom, arguments) for atom in self.atoms),
-            tuple(_in_atom(atom, arguments) for atom in self.absent),
-            tuple(_in_computation(computation, arguments) for computation in self.computations),
+        return replace(
+            self,
+            atoms=tuple(_in_atom(atom, arguments) for atom in self.atoms),
+            absent=tuple(_in_atom(atom, arguments) for atom in self.absent),
+            computations=tuple(_in_computation(computation, arguments) for computation in self.computations),
         )
 
     def value(self, expression: Expression) -> Expression:
@@ -122,6 +133,7 @@ def joined(left: Branch, right: Branch, fresh: str) -> Branch:
         tuple(dict.fromkeys((*left.atoms, *right.atoms))),
         tuple(dict.fromkeys((*left.absent, *right.absent))),
         (*left.computations, *right.computations),
+        (left.outside | right.outside) - left.own - right.own,
     )
     for condition in conditions:
         both = both.where(condition)

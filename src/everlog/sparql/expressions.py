@@ -25,6 +25,7 @@ _ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length", "pattern
 _BINARY = {"ConditionalOrExpression": "||", "ConditionalAndExpression": "&&"}
 _UNARY = {"UnaryNot": "!", "UnaryMinus": "neg", "UnaryPlus": ""}
 _LISTS = ("Builtin_CONCAT", "Builtin_COALESCE")  # an empty list of arguments is rdf:nil to rdflib
+_NEVER_FAIL = ("bound", "sameterm", "isiri", "isblank")  # unless an argument does
 _ANEW = ("rand", "uuid", "struuid", "bnode")  # functions that give another value for each solution
 
 Exists = Callable[[Any, bool], Expression]  # a pattern, and whether it is to have a solution or none
@@ -146,4 +147,6 @@ def told_apart(expression: Expression, solution: tuple[Variable, ...]) -> Expres
 
 def may_fail(expression: Expression) -> bool:
     """May an expression over bound variables have no value?"""
-    return isinstance(expression, Call) and expression.function not in ("bound", "sameterm", "isiri", "isblank")
+    if not isinstance(expression, Call):
+        return False
+    return expression.function not in _NEVER_FAIL or any(may_fail(argument) for argument in expression.args)

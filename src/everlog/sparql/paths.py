@@ -100,6 +100,9 @@ def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Arg
 
     if how in "*?":
         _from_itself(patterns, relation, here, seeded, graphs)
+        for each in () if seeded else dict.fromkeys((start, end)):
+            if isinstance(each, Variable) and each.name in patterns.seed.bound:  # inside EXISTS it is given too
+                _conclude(patterns, Atom(relation, (each, each, *graphs)), patterns.in_some_graph([patterns.seed]))
     _conclude(patterns, place(y), branches(patterns, here, path, y))
     if how in "*+":
         steps = [joined(UNIT.having(place(y)), step, made.variable()) for step in branches(patterns, y, path, z)]

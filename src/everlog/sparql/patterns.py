@@ -80,9 +80,10 @@ class Compilation:
 class Patterns:
     """Translates the patterns of one query."""
 
-    def __init__(self, compilation: Compilation, graph: Argument | None = None) -> None:
+    def __init__(self, compilation: Compilation, graph: Argument | None = None, seed: Branch = UNIT) -> None:
         self.made = compilation
         self.graph = graph  # the graph that is looked at; None is the default graph
+        self.seed = seed  # inside EXISTS: what is bound around it, which goes with every pattern in there
         self._exists: dict[str, tuple[Algebra, bool]] = {}
 
     def branches(self, pattern: Algebra) -> Branches:
@@ -107,7 +108,7 @@ class Patterns:
         for subject, predicate, object_ in pattern.triples:
             ends = argument_from(subject), argument_from(object_)
             found = self._product(found, paths.branches(self, ends[0], predicate, ends[1]))
-        return found if pattern.triples else self._in_some_graph([UNIT])
+        return self._product([self.seed], found if pattern.triples else self.in_some_graph([UNIT]))
 
     def triple(self, subject: Argument, predicate: Argument, object_: Argument) -> Atom:
         """The atom that matches triples of the graph that is looked at."""
@@ -122,20 +123,20 @@ class Patterns:
             return []
         graph = argument_from(pattern.term)
         if isinstance(graph, Constant):
-            inside = Patterns(self.made, graph)
-            return inside._in_some_graph(inside.branches(pattern.p))
+            inside = Patterns(self.made, graph, self.seed)
+            return inside.in_some_graph(inside.branches(pattern.p))
         # Inside, the variable has no value yet: the graph goes by another name until the pattern is matched.
-        inside = Patterns(self.made, Variable(self.made.variable()))
-        return [inside._graph_named(branch, graph) for branch in inside._in_some_graph(inside.branches(pattern.p))]
+        inside = Patterns(self.made, Variable(self.made.variable()), self.seed)
+        return [inside._graph_named(branch, graph) for branch in inside.in_some_graph(inside.branches(pattern.p))]
 
     def _graph_named(self, branch: Branch, name: Variable) -> Branch:
         """A branch whose graph is the value of a variable, which the pattern may bind too."""
         assert isinstance(self.graph, Variable)
         if name.name in branch.bound:
-            return branch.where(Call("sameterm", (self.graph, name)))
+            return branch.equating(self.graph, name.name)
         return branch.renamed({self.graph.name: name.name})
 
-    def _in_some_graph(self, found: Branches) -> Branches:
+    def in_some_graph(self, found: Branches) -> Branches:
         """Inside GRAPH a pattern is looked for in a graph that there is."""
         if self.graph is None:
             return found
@@ -171,7 +172,7 @@ class Patterns:
                 *(
                     projections.on(n, one.bound & other.bound)
                     for n, other in enumerate(right)
-                    if (one.bound & other.bound) - self.graph_variable
+                    if (one.own & other.own) - self.graph_variable
                 )
             )
             for one in left
@@ -215,7 +216,7 @@ class Patterns:
         expression, name = self.translated(pattern.expr), str(pattern.var)
         found = []
         for branch in self.branches(pattern.p):
-            if name in branch.bound and isinstance(expression, Variable):
+            if name in branch.own and isinstance(expression, Variable):
                 found.append(branch)  # the key of a group, which rdflib gives its own name again
                 continue
             for case, known in self._cases(expression, branch):
@@ -223,7 +224,7 @@ class Patterns:
                 if value == FAILS:
                     found.append(case)
                     continue
-                found.append(case.binding(value, name))
+                found.append(case.equating(value, name) if name in case.bound else case.binding(value, name))
                 if may_fail(value):
                     found.append(case.failing(value, self.made.variable()))
         return found
@@ -259,24 +260,26 @@ class Patterns:
         """The atom of the outer bindings for which a pattern has a solution."""
         mentioned = {str(v) for v in _mentioned(pattern)} | self.graph_variable
         shared = sorted(outer.bound & mentioned)
-        seed = UNIT
-        if shared:
-            seed = UNIT.having(self.made.conclude(self.made.relation("outer"), shared, [outer]))
-        inside = Patterns(self.made, self.graph)
-        return self.made.conclude(self.made.relation("exists"), shared, inside._seeded(pattern, seed))
+        inside = Patterns(self.made, self.graph, self._seed(outer, shared))
+        return self.made.conclude(self.made.relation("exists"), shared, inside.branches(pattern))
 
-    def _seeded(self, pattern: Algebra, seed: Branch) -> Branches:
-        """The branches of a pattern inside EXISTS, where filters see what is bound outside."""
-        if pattern.name == "Filter":
-            return self._filtered(pattern.expr, self._seeded(pattern.p, seed))
-        return self._product([seed], self.branches(pattern))
+    def _seed(self, outer: Branch, names: Sequence[str]) -> Branch:
+        """Some variables of a branch, as patterns inside EXISTS see them."""
+        if not names:
+            return UNIT
+        atom = self.made.conclude(self.made.relation("outer"), names, [outer])
+        return replace(UNIT.having(atom), outside=frozenset(names))
 
     # --- tables -------------------------------------------------------------------------------------------------------
 
     def _tomultiset(self, pattern: Algebra) -> Branches:
         if pattern.p.name == "values":
-            return tables.values(self.made, pattern.p.res)
-        return self._subquery(pattern.p)
+            return self._product([self.seed], tables.values(self.made, pattern.p.res))
+        if self.seed is UNIT:
+            return self._subquery(pattern.p)
+        names = self.seed.bound & (self.graph_variable | _open_variables(pattern.p))
+        inside = Patterns(self.made, self.graph, self._seed(self.seed, sorted(names)))
+        return self._product([self.seed], inside._subquery(pattern.p))
 
     def _subquery(self, query: Algebra) -> Branches:
         """The branches of a SELECT inside another: what it does not show gets names of its own."""
@@ -332,6 +335,20 @@ class _Projections:
             relation = self._made.relation(self._what)
             self._known[key] = self._made.conclude(relation, sorted(names), [self._branches[number]])
         return self._known[key]
+
+
+def _open_variables(query: Algebra) -> frozenset[str]:
+    """The variables of a subquery that have their values from around EXISTS: those that it shows, and groups by if it
+    groups. With LIMIT there are none, since what is cut off must not depend on them.
+    """
+    found: frozenset[str] = frozenset()
+    while query.name in ("Distinct", "Reduced", "Project", "OrderBy", "Extend", "Filter", "AggregateJoin"):
+        if query.name == "AggregateJoin":
+            return found & {str(key) for key in query.p.expr or []}
+        if query.name == "Project":
+            found = frozenset(str(variable) for variable in query.PV)
+        query = query.p
+    return found
 
 
 def _put(name: str, value: bool, expression: Expression) -> Expression:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from everlog.plans.flat_rules import AUXILIARY, FlatRule
@@ -41,11 +42,12 @@ def values(made: Compilation, rows: Sequence[Any]) -> Branches:
 
 def distinct(made: Compilation, branches: Branches) -> Branches:
     """Each solution once."""
-    by_schema: dict[frozenset[str], Branches] = defaultdict(list)
+    by_schema: dict[tuple[frozenset[str], frozenset[str]], Branches] = defaultdict(list)
     for branch in branches:
-        by_schema[branch.bound].append(branch)
+        by_schema[branch.bound, branch.outside].append(branch)
     return [
-        UNIT.having(made.conclude(made.relation("distinct"), sorted(names), same)) for names, same in by_schema.items()
+        replace(UNIT.having(made.conclude(made.relation("distinct"), sorted(names), same)), outside=outside)
+        for (names, outside), same in by_schema.items()
     ]
 
 

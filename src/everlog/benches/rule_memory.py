@@ -6,17 +6,12 @@ libraries are there: what it holds after deriving all, beyond what it held befor
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import multiprocessing
-import sys
 from concurrent.futures import ProcessPoolExecutor
 
-import pyarrow as pa
-
+from everlog.benches.memory import held
 from everlog.benches.results import Record
 from everlog.benches.zodiac_data import RuleSet, rs2
-from everlog.limits import resident_memory
 from everlog.store.store import KnowledgeBase
 
 FRACTIONS = (0.25, 0.5, 0.75, 1.0)  # of the paper's size
@@ -42,12 +37,12 @@ def measure_memory(width: int, rules: int) -> Record:
     small = _first(5, rules)
     _each_out_and_in(small.open(), small)
     rule_set = _first(width, rules)
-    before = _held()
+    before = held()
     kb = rule_set.open()
     facts = sum(relation.facts for relation in kb.relations())
-    grown = _held() - before
+    grown = held() - before
     _each_out_and_in(kb, rule_set)
-    return {"width": width, "rules": rules, "facts": facts, "bytes": grown, "bytes after changes": _held() - before}
+    return {"width": width, "rules": rules, "facts": facts, "bytes": grown, "bytes after changes": held() - before}
 
 
 def _each_out_and_in(kb: KnowledgeBase, rule_set: RuleSet) -> None:
@@ -59,12 +54,3 @@ def _each_out_and_in(kb: KnowledgeBase, rule_set: RuleSet) -> None:
 def _first(width: int, rules: int) -> RuleSet:
     whole = rs2(width)
     return whole.without(list(whole.rules)[rules:])
-
-
-def _held() -> int:
-    """The memory in use; what is free is given back first."""
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)
-    return resident_memory()

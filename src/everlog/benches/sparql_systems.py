@@ -6,10 +6,8 @@ answer after each update, by which systems are compared. The answer of Everlog's
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import hashlib
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -20,12 +18,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from everlog.benches.counting_sql import CountingSql, make_graph
+from everlog.benches.memory import held
 from everlog.benches.results import Record
 from everlog.benches.sparql_workload import Task, Workload
 from everlog.benches.triple_data import Edit, Triple, ntriples, plain, plain_columns, terms
 from everlog.errors import EngineError
 from everlog.facts.terms import key_of
-from everlog.limits import resident_memory
 from everlog.store.opening import open as open_kb
 from everlog.store.store import KnowledgeBase
 
@@ -166,15 +164,6 @@ SYSTEMS: dict[str, Callable[[Workload], Record]] = {
     "counting": run_counting,
     "oxigraph": run_oxigraph,
 }
-
-
-def held() -> int:
-    """The memory in use; what is free is given back first."""
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).malloc_trim(0)
-    return resident_memory()
 
 
 def _quickest(action: Callable[[], Any]) -> tuple[Any, float]:

@@ -9,19 +9,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.properties.test_update_streams import ORDERS, QUICK, expected, follow, ways
+from tests.properties.following import ORDERS, QUICK, follow_in_all_ways
 from tests.strategies import Story, graph_rule_stories, rule_stories
 
-# Nightly is 5,000 streams on each engine.
-EXAMPLES = {"any": 6, "graph": 20} if QUICK else {"any": 1500, "graph": 3500}
+EXAMPLES = {"any": 6, "graph": 20} if QUICK else {"any": 1500, "graph": 3500}  # nightly: 5,000 on each engine
 
 
 @settings(max_examples=EXAMPLES["any"])
 @given(story=rule_stories(), order=ORDERS)
 def test_oracle_rule_streams(engine: str, strategies: list[str], story: Story, order: list[str]) -> None:
-    steps = expected(story)
-    for way in ways(strategies, order):
-        follow(engine, steps, way)
+    follow_in_all_ways(engine, strategies, story, order)
 
 
 @pytest.mark.slow
@@ -30,6 +27,4 @@ def test_oracle_rule_streams(engine: str, strategies: list[str], story: Story, o
 def test_oracle_rule_streams_over_graphs(
     engine: str, strategies: list[str], story: Story, order: list[str], rewrites: bool
 ) -> None:
-    steps = expected(story)
-    for way in ways(strategies, order):
-        follow(engine, steps, way, rewrites=rewrites)
+    follow_in_all_ways(engine, strategies, story, order, rewrites=rewrites)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.formats.written import written
 
 from everlog.dictionary.columns import encode_block, keys_of
 from everlog.dictionary.dictionary import Dictionary
@@ -26,12 +27,6 @@ def facts(path: Path, **options: object) -> list[tuple[str, ...]]:
         columns = [keys_of(dictionary, ids) for ids in encode_block(dictionary, block)]
         found += [(block.relation, *row) for row in zip(*columns, strict=True)]
     return found
-
-
-def written(folder: Path, name: str, text: str | bytes) -> Path:
-    path = folder / name
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return path
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
+from tests.unit.formats.written import written
 
 from everlog.dictionary.columns import encode_block
 from everlog.dictionary.dictionary import Dictionary
@@ -26,12 +27,6 @@ def rows(path: Path, **options: object) -> list[tuple[Term, ...]]:
         columns = [dictionary.decode_many(ids) for ids in encode_block(dictionary, block)]
         found += zip(*columns, strict=True) if columns else [()]
     return found
-
-
-def written(folder: Path, name: str, text: str | bytes) -> Path:
-    path = folder / name
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return path
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.unit.sparql.letters import term
 
 import everlog
 from everlog.facts.terms import IRI
@@ -45,19 +46,6 @@ QUERIES = {
     "SELECT ?x ?n { ?x :p :d { SELECT (COUNT(?x) AS ?n) { ?x :p ?y } } }": [("c", 4)],
     "SELECT ?x { ?x :age ?a } ORDER BY DESC(?a) LIMIT 1": ["b"],
 }
-
-
-@pytest.fixture(scope="module", params=["columnar", "reference"])
-def kb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> everlog.KnowledgeBase:
-    file = tmp_path_factory.mktemp("sparql") / "data.ttl"
-    file.write_text(DATA)
-    kb = everlog.open(engine=request.param)
-    kb.load(file)
-    return kb
-
-
-def term(value: object) -> object:
-    return IRI(f"http://e/{value}") if isinstance(value, str) and value.islower() else value
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -6,6 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from tests.unit.sparql.letters import term
 
 import everlog
 from everlog.facts.terms import IRI, XSD, Literal
@@ -65,20 +66,6 @@ QUERIES: dict[str, tuple[str, list[tuple[object, ...]]]] = {
         [(True, False)],
     ),
 }
-
-
-@pytest.fixture(scope="module", params=["columnar", "reference"])
-def kb(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> everlog.KnowledgeBase:
-    file = tmp_path_factory.mktemp("sparql") / "data.ttl"
-    file.write_text(DATA)
-    kb = everlog.open(engine=request.param)
-    kb.load(file)
-    kb.load(file, graph="http://e/g")
-    return kb
-
-
-def term(value: object) -> object:
-    return IRI(f"http://e/{value}") if isinstance(value, str) and value.islower() else value
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -1,53 +1,69 @@
 """How is a workload given to every system, and are their answers the same?
 
 Each system runs in a process of its own, which takes a small version through first, so that kernels and libraries are
-loaded before anything is measured.
+loaded before anything is measured. Ours runs to its end; the others until their share of the time or the memory is used
+up, and what they had not done by then is left out, with the reason.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import statistics
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from everlog.benches.apart import Allowance, SharedTime, run_apart
 from everlog.benches.results import Record
 from everlog.benches.sparql_systems import SYSTEMS
 from everlog.benches.sparql_workload import Workload
 from everlog.errors import EngineError
 
 Maker = Callable[..., Workload]
+OURS = "everlog"
+PEERS = tuple(system for system in SYSTEMS if system != OURS)
+MOST_MEMORY = 12 << 30  # bytes, for a peer
 
 
-def run_workload(maker: Maker, arguments: Record, small: Record, systems: Sequence[str] = tuple(SYSTEMS)) -> Record:
-    """What each system took, by task and kind of update."""
-    runs = {system: _apart(maker, arguments, small, system) for system in systems}
-    first = runs["everlog"]
+def run_workload(maker: Maker, arguments: Record, small: Record, time_left: SharedTime) -> Record:
+    """What each system took, by task and kind of update; and why a peer was stopped, if one was."""
+    whole, *ours = run_apart(run_here, maker, arguments, small, OURS)[0]
+    found: dict[str, list[Record]] = {OURS: ours}
+    data, stopped = {OURS: whole["data"]}, {}
+    for system in PEERS:
+        allowance = Allowance(time_left.share(), MOST_MEMORY)
+        (first, *found[system]), reason = _peer(
+            run_apart(run_here, maker, arguments, small, system, allowance=allowance)
+        )
+        data[system] = first["data"]
+        if reason:
+            stopped[system] = reason
     tasks = []
-    for number, own in enumerate(first["tasks"]):
-        found = {system: run["tasks"][number] for system, run in runs.items()}
-        compare(own["task"], found)
-        tasks.append({"task": own["task"], "systems": {system: _summary(each) for system, each in found.items()}})
-    data = {system: run["data"] for system, run in runs.items()}
-    return {"workload": first["workload"], "triples": first["triples"], **arguments, "data": data, "tasks": tasks}
+    for number, own in enumerate(ours):
+        runs = {system: run[number] for system, run in found.items() if number < len(run)}
+        compare(own["task"], runs)
+        tasks.append({"task": own["task"], "systems": {system: _summary(run) for system, run in runs.items()}})
+    line = {"workload": whole["workload"], "triples": whole["triples"], **arguments}
+    return line | {"data": data, "tasks": tasks, "stopped": stopped}
 
 
-def _apart(maker: Maker, arguments: Record, small: Record, system: str) -> Record:
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as apart:
-        return apart.submit(run_here, maker, arguments, small, system).result()
+def _peer(run: tuple[list[Record], str]) -> tuple[list[Record], str]:
+    """A run that has at least said what its data takes, though that is nothing known."""
+    pieces, reason = run
+    return pieces or [{"data": None}], reason
 
 
-def run_here(maker: Maker, arguments: Record, small: Record, system: str) -> Record:
-    """The same in this process."""
-    SYSTEMS[system](maker(**small))
+def run_here(maker: Maker, arguments: Record, small: Record, system: str) -> Iterator[Record]:
+    """What a system yields for a workload, with the workload's name and size in the first piece."""
+    for _ in SYSTEMS[system](maker(**small)):
+        pass
     workload = maker(**arguments)
-    return {"workload": workload.name, "triples": workload.size, **SYSTEMS[system](workload)}
+    pieces = SYSTEMS[system](workload)
+    yield {"workload": workload.name, "triples": workload.size, **next(pieces)}
+    yield from pieces
 
 
 def compare(task: str, runs: Record) -> None:
     """After the same updates all have the same answers."""
-    right = {place: _answer(line) for place, line in enumerate(runs["everlog"]["lines"])}
+    right = {place: _answer(line) for place, line in enumerate(runs[OURS]["lines"])}
     for system, run in runs.items():
         for place, line in enumerate(run["lines"]):
             if place in right and _answer(line) != right[place]:
@@ -65,13 +81,12 @@ def _summary(run: Record) -> Record:
     found: Record = {
         "edits": {},
         "first": lines[0].get("seconds"),
-        **{k: run[k] for k in ("memory", "kept") if k in run},
+        **{k: run[k] for k in ("memory", "kept", "called", "made") if k in run},
     }
     for edit in dict.fromkeys(line["edit"] for line in counted):
         own = [line for line in counted if line["edit"] == edit]
         figures: Record = {"updates": len(own), "answers": own[0]["answers"], "again": _median(own, "again")}
-        if "seconds" in own[0]:
-            figures["seconds"] = _median(own, "seconds")
+        figures |= {name: _median(own, name) for name in ("seconds", "alone") if name in own[0]}
         if "edits" in own[0]:
             figures["triples"] = own[0]["edits"]
         if "operators" in own[0]:

@@ -71,7 +71,8 @@ def sparql(
 ) -> None:
     """Views of SPARQL queries, beside asking again, the counting paper's method on DuckDB, and pyoxigraph.
 
-    Writes sparql.md, sparql.png and sparql.json. Takes some minutes and 6 GB of memory.
+    Writes sparql.md, sparql.png and sparql.json. Takes up to 25 minutes and 12 GB of memory: the others are stopped
+    where they would need more.
     """
     _bench("sparql", quick, out, as_json, only=only)
 

@@ -45,6 +45,7 @@ def test_counts() -> None:
         passed[suite, kind] += good
     told = {("sparql" + version.replace(".", ""), kind): (int(good), int(of)) for version, kind, good, of in table}
     assert told == {each: (passed[each], all_[each]) for each in all_}
+    assert f"{passed.total()} of the W3C's {all_.total()} tests pass" in (ROOT / "README.md").read_text("utf-8")
 
 
 def test_failures_have_their_reasons() -> None:

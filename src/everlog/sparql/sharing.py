@@ -8,6 +8,7 @@ pattern, or walk the same path, thus name the same relation, and a program has e
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -55,7 +56,19 @@ def shared_names(rules: Sequence[EvaluatedRule], answer: str) -> list[EvaluatedR
             digest = hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
             names |= {member: f"{_PREFIX}{AUXILIARY}{digest}{n}" for n, member in enumerate(members)}
         found += [_canonical(rule, names, answer if answer in members else names[members[0]]) for rule in own]
-    return list(dict.fromkeys(found))
+    return _told_apart(found)
+
+
+def _told_apart(rules: Sequence[EvaluatedRule]) -> list[EvaluatedRule]:
+    """Each rule once; but in a bag the same rule twice counts twice, as UNION has it, so there it gets another name."""
+    found: dict[EvaluatedRule, None] = {}
+    times: Counter[EvaluatedRule] = Counter()
+    for rule in rules:
+        times[rule] += 1
+        if times[rule] > 1 and isinstance(rule, FlatRule) and rule.bag:
+            rule = replace(rule, name=f"{rule.name}{AUXILIARY}{times[rule]}")
+        found[rule] = None
+    return list(found)
 
 
 def _canonical(rule: EvaluatedRule, names: Mapping[str, str], called: str) -> EvaluatedRule:

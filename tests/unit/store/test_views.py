@@ -22,6 +22,7 @@ QUERIES = (
     "SELECT ?x ?n { ?x :p ?y OPTIONAL { ?x :name ?n } }",
     "SELECT ?x ?n { ?x :p ?y OPTIONAL { ?y :age ?n FILTER(?n > 3) } }",
     "SELECT ?x ?z { { ?x :p ?y } UNION { ?x :q ?z } }",
+    "SELECT ?x { { ?x :p ?y } UNION { ?x :p ?z } }",
     "SELECT ?x { ?x :p ?y MINUS { ?x :name ?n } }",
     "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?y :p ?z } }",
     "SELECT ?x (COUNT(?y) AS ?n) (MAX(?y) AS ?m) { ?x :p ?y } GROUP BY ?x HAVING (COUNT(*) > 1)",

@@ -21,7 +21,7 @@ from everlog.engines.columnar.programs import Integers, Program, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
-from everlog.engines.columnar.statistics import SampledStatistics
+from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
 from everlog.engines.columnar.tables import EMPTY
 from everlog.engines.columnar.updates import Updates
@@ -230,8 +230,18 @@ class ColumnarEngine:
         return window_over(rule.ordering, rows, self.dictionary)
 
     def statistics(self) -> Statistics:
-        facts = {name: relation.facts[: self.size(relation)] for name, relation in self._relations.items()}
-        return SampledStatistics(facts, self.dictionary)
+        return SampledStatistics(self._rows_of, self._sample, self.dictionary)
+
+    def _rows_of(self, relation: str) -> int:
+        kept = self._relations.get(relation)
+        return self.size(kept) if kept is not None else 0
+
+    def _sample(self, relation: str) -> Sample:
+        kept = self._relations[relation]
+        size = self.size(kept)
+        if kept.sample is None or not kept.sample.still_fits(size):
+            kept.sample = Sample(kept.facts[:size])
+        return kept.sample
 
     # --- updates ----------------------------------------------------------------------------------------------------
 

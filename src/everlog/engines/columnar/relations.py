@@ -23,6 +23,7 @@ from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.fact_kernels import index_rows
 from everlog.engines.columnar.reserved import larger_capacity, lengthened
+from everlog.engines.columnar.statistics import Sample
 from everlog.engines.columnar.tables import refill_packed, refill_wide
 
 Descriptors = npt.NDArray[np.int64]
@@ -126,6 +127,7 @@ class Relation:
         self.capacity = 0
         self.dead = 0  # rows whose fact is absent
         self.journal = Journal()
+        self.sample: Sample | None = None  # for estimates
 
     def has_absent(self, tables: Tables) -> bool:
         """May there be rows whose fact is absent?"""

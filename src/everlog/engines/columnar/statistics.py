@@ -1,6 +1,12 @@
-"""How many facts will an atom match? Estimated from a sample of the relation's rows."""
+"""How many facts will an atom match? Estimated from a sample of the relation's rows.
+
+A relation keeps its sample until it has grown or shrunk a good deal, for a question that is asked again and again
+should not look at the same facts each time. Small relations are sampled whole, so that what is said of them is true.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -8,26 +14,68 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.rules.syntax import Atom, Constant, Variable
 
-_SAMPLE = 1000  # rows looked at: enough to tell a key from a category, and cheap
-# Where they lie, as shares of all rows: multiples of the golden ratio are spread evenly and keep step with nothing.
-# Every n-th row would: records of ten triples, read one after the other, have the same predicate at every tenth.
-_PLACES = np.sort(np.arange(_SAMPLE) * (np.sqrt(5) - 1) / 2 % 1)
+_SAMPLE = 1 << 14  # rows: enough to tell predicates apart that make up a thousandth of the triples
+_COUNTED = 1000  # rows of those with certain constants: enough to tell a key from a category, and cheap
+_GROWTH = 1.25  # a sample is taken anew when there are so many times more facts, or fewer
+_GOLDEN = (5**0.5 - 1) / 2
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
+Places = npt.NDArray[np.int64]
 Constants = tuple[tuple[int, int], ...]  # columns with the ids they must hold
 
 
-class SampledStatistics:
-    """Live statistics of a columnar engine at one moment."""
+class Sample:
+    """Some rows of a relation, and what was found out from them."""
 
-    def __init__(self, facts: dict[str, Ids], dictionary: Dictionary) -> None:
-        self._facts = facts
-        self._dictionary = dictionary
-        self._samples: dict[tuple[str, Constants], list[Ids]] = {}
-        self._distinct: dict[tuple[str, Constants, tuple[int, ...]], float] = {}
+    def __init__(self, facts: Ids) -> None:
+        self._size = len(facts)
+        self._columns = list(np.ascontiguousarray(facts[_places(self._size)].T))
+        self._rows: dict[Constants, Places] = {}
+        self._distinct: dict[tuple[Constants, tuple[int, ...]], float] = {}
+
+    def still_fits(self, size: int) -> bool:
+        """Does the sample stand for a relation that has so many rows by now?"""
+        return size <= _GROWTH * self._size and self._size <= _GROWTH * size
+
+    def share(self, constants: Constants) -> float:
+        """The part of all rows that have these constants."""
+        matching = len(self._chosen(constants))
+        taken = len(self._columns[0])
+        # A constant that was not seen is rare where not every row was looked at, not impossible.
+        return max(matching, 0.5) / taken if taken < self._size else matching / taken
+
+    def distinct(self, constants: Constants, keys: tuple[int, ...], rows: float) -> float:
+        """Distinct keys of all rows with these constants; those seen once stand for many more (the GEE estimator)."""
+        known = self._distinct.get((constants, keys))
+        if known is None:
+            chosen = self._chosen(constants)
+            looked_at = chosen[:: max(1, len(chosen) // _COUNTED)]
+            counts = np.unique(_combined([self._columns[key][looked_at] for key in keys]), return_counts=True)[1]
+            once = int((counts == 1).sum())
+            scale = float(np.sqrt(max(1.0, rows / max(1, len(looked_at)))))
+            known = max(1.0, scale * once + (len(counts) - once))
+            self._distinct[constants, keys] = known
+        return known
+
+    def _chosen(self, constants: Constants) -> Places:
+        """The rows of the sample that have these constants."""
+        chosen = self._rows.get(constants)
+        if chosen is None:
+            holds = np.ones(len(self._columns[0]), bool)
+            for column, id_ in constants:
+                holds &= self._columns[column] == id_
+            chosen = self._rows[constants] = np.flatnonzero(holds)
+        return chosen
+
+
+class SampledStatistics:
+    """Live statistics of a columnar engine at one moment; `sample` gives that of a relation, `sizes` their rows."""
+
+    def __init__(self, sizes: Callable[[str], int], sample: Callable[[str], Sample], dictionary: Dictionary) -> None:
+        self._sizes, self._sample, self._dictionary = sizes, sample, dictionary
 
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
-        size = len(self._facts.get(atom.relation, ()))
+        size = self._sizes(atom.relation)
         if size == 0:
             return 0.0
         constants = tuple(
@@ -35,47 +83,30 @@ class SampledStatistics:
             for column, arg in enumerate(atom.args)
             if isinstance(arg, Constant)
         )
-        taken = len(self._sample(atom.relation, ())[0])
-        matching = len(self._sample(atom.relation, constants)[0])
-        rows = size * max(matching, 0.5) / taken  # a constant not seen in the sample is rare, not impossible
+        sample = self._sample(atom.relation)
+        rows = size * sample.share(constants)
         keys = tuple(column for column in sorted(bound) if isinstance(atom.args[column], Variable))
-        if not keys or matching == 0:
+        if not keys:
             return rows
-        together = rows / self._distinct_keys(atom.relation, constants, keys, rows)  # if every key asked for is there
+        together = rows / sample.distinct(constants, keys, rows)  # if every key asked for is there
         if len(keys) == 1:
             return together
         independent = rows
         for key in keys:  # if the columns have nothing to do with each other
-            independent /= self._distinct_keys(atom.relation, constants, (key,), rows)
+            independent /= sample.distinct(constants, (key,), rows)
         return float(np.sqrt(together * independent))  # the truth lies between
 
-    def _sample(self, relation: str, constants: Constants) -> list[Ids]:
-        sample = self._samples.get((relation, constants))
-        if sample is None:
-            if constants:
-                sample = self._sample(relation, ())
-                chosen = np.ones(len(sample[0]), bool)
-                for column, id_ in constants:
-                    chosen &= sample[column] == id_
-                sample = [column[chosen] for column in sample]
-            else:
-                facts = self._facts[relation]
-                if len(facts) > _SAMPLE:
-                    facts = facts[np.unique((_PLACES * len(facts)).astype(np.int64))]
-                sample = list(facts.T)
-            self._samples[relation, constants] = sample
-        return sample
 
-    def _distinct_keys(self, relation: str, constants: Constants, keys: tuple[int, ...], rows: float) -> float:
-        """Distinct keys in all, from a sample: those seen once stand for many more (the GEE estimator)."""
-        known = self._distinct.get((relation, constants, keys))
-        if known is None:
-            sample = self._sample(relation, constants)
-            counts = np.unique(_combined([sample[key] for key in keys]), return_counts=True)[1]
-            once = int((counts == 1).sum())
-            known = max(1.0, float(np.sqrt(max(1.0, rows / len(sample[0])))) * once + (len(counts) - once))
-            self._distinct[relation, constants, keys] = known
-        return known
+def _places(size: int) -> Places:
+    """Which rows to take: one of each of many stretches.
+
+    Not each at the same place: records of ten triples, read one after the other, have the same predicate at every tenth
+    row. Multiples of the golden ratio are spread evenly and keep step with nothing.
+    """
+    if size <= _SAMPLE:
+        return np.arange(size)
+    stretches = np.arange(_SAMPLE)
+    return ((stretches + stretches * _GOLDEN % 1) * (size / _SAMPLE)).astype(np.int64)
 
 
 def _combined(columns: list[Ids]) -> npt.NDArray[np.uint64]:

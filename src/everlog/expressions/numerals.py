@@ -17,6 +17,8 @@ import re
 import struct
 from decimal import Decimal
 
+import numpy as np
+
 from everlog.facts.terms import XSD, Literal, Term, double_text
 
 
@@ -90,12 +92,7 @@ def number_term(value: Number) -> Term:
 
 def single_text(value: float) -> str:
     """The canonical form of an xsd:float: the fewest digits that are read back as the same value."""
-    if math.isfinite(value):
-        for digits in range(9):  # nine significant digits tell any two 32-bit floats apart
-            shortest = float(f"{value:.{digits}e}")
-            if to_single(shortest) == value:
-                return double_text(shortest)
-    return double_text(value)
+    return double_text(float(str(np.float32(value))) if math.isfinite(value) else value)
 
 
 def to_single(value: Number) -> Single:

@@ -23,6 +23,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from everlog.dictionary.kinds import KIND_OTHER, described
 from everlog.errors import LimitError
 from everlog.facts.terms import Term, key_of, term_of
 
@@ -32,12 +33,6 @@ UNBOUND = 0
 INLINE_OFFSET = 1 << 30
 INLINE_LEAST, INLINE_MOST = -INLINE_OFFSET, INLINE_OFFSET - 2  # id -1 stays free: hash tables use it for "empty"
 MOST_TERMS = (1 << 31) - 1
-
-# How a term compares (see engines/columnar/kernels.py). Terms of the kinds below DIFFERENT are equal only when they are
-# the same term; numbers compare by `numbers` when both are EXACT; everything else is left to everlog.expressions.
-KIND_IRI, KIND_BLANK, KIND_STRING, KIND_EXACT_NUMBER, KIND_OTHER = 0, 1, 2, 3, 4
-
-_EXACT_LIMIT = 2.0**53  # beyond it doubles skip integers
 
 
 class Dictionary:
@@ -136,11 +131,8 @@ class Dictionary:
             self._kinds = np.concatenate([self._kinds, np.full(room - len(self._kinds), KIND_OTHER, np.uint8)])
             self._numbers = np.concatenate([self._numbers, np.full(room - len(self._numbers), np.nan)])
         for id_ in range(self._described, size):
-            self._kinds[id_], self._numbers[id_] = _describe(self._keys[id_])
+            self._kinds[id_], self._numbers[id_] = described(self._keys[id_])
         self._described = size
-
-
-_NUMERIC = ("^integer ", "^decimal ", "^double ", "^float ")
 
 
 def _inline_integer(key: str) -> int | None:
@@ -152,24 +144,3 @@ def _inline_integer(key: str) -> int | None:
     if str(value) != text or not INLINE_LEAST <= value <= INLINE_MOST:
         return None
     return value - INLINE_OFFSET
-
-
-def _describe(key: str) -> tuple[int, float]:
-    kind = key[0]
-    if kind == '"':
-        return KIND_STRING, np.nan
-    if kind == "<":
-        return KIND_IRI, np.nan
-    if kind == "_":
-        return KIND_BLANK, np.nan
-    if key.startswith(_NUMERIC):
-        term = term_of(key)
-        if isinstance(term, int | float) or key.startswith("^decimal "):
-            try:
-                number = float(term)  # type: ignore[arg-type]
-            except (TypeError, ValueError, OverflowError):
-                return KIND_OTHER, np.nan
-            # A decimal is exact when the double says the very same number.
-            exact = abs(number) <= _EXACT_LIMIT and number == term
-            return (KIND_EXACT_NUMBER if exact else KIND_OTHER), number
-    return KIND_OTHER, np.nan

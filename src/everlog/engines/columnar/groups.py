@@ -1,11 +1,13 @@
 """How are aggregates computed over a bag of columns?
 
 Rows are sorted by group. Counting, and sums, extremes and medians of integers that live in their ids, are array
-operations; any other value sends its function to everlog.expressions.aggregates, group by group.
+operations; sums of doubles need no terms; any other value sends its function to everlog.expressions.aggregates, group
+by group.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from decimal import Decimal
 
@@ -13,7 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, UNBOUND, Dictionary, Ids
+from everlog.dictionary.kinds import KIND_DOUBLE, KIND_FLOAT
 from everlog.expressions.aggregates import aggregate
+from everlog.expressions.numbers import divide
+from everlog.expressions.numerals import number_term, to_single
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import GroupFunction, GroupRule
@@ -85,6 +90,10 @@ def _aggregate(
         fast = _over_integers(function, integers, weights, starts, ends, dictionary)
         if fast is not None:
             return fast
+    if values is not None and function.function in ("SUM", "AVG") and not function.distinct:
+        sums = _over_doubles(function, values, weights, starts, ends, dictionary)
+        if sums is not None:
+            return sums
     return _group_by_group(function, values, weights, starts, ends, dictionary)
 
 
@@ -107,6 +116,35 @@ def _over_integers(
     if function.function == "MEDIAN":
         return _medians(integers, weights, starts, ends, dictionary)
     return None
+
+
+def _over_doubles(
+    function: GroupFunction,
+    values: Ids,
+    weights: Weights,
+    starts: npt.NDArray[np.int64],
+    ends: npt.NDArray[np.int64],
+    dictionary: Dictionary,
+) -> Ids | None:
+    """Sums and averages of doubles alone, or of floats alone."""
+    if (values < 0).any():  # integers among them
+        return None
+    kinds, numbers = dictionary.described()
+    kind = kinds[values[0]]
+    if kind not in (KIND_DOUBLE, KIND_FLOAT) or (kinds[values] != kind).any():
+        return None
+    counts = np.add.reduceat(weights, starts).tolist()
+    doubles = numbers[values]
+    terms = []
+    for start, end, count in zip(starts.tolist(), ends.tolist(), counts, strict=True):
+        members = np.repeat(doubles[start:end], weights[start:end]).tolist()
+        try:
+            total = math.fsum(members) + 0.0  # never -0.0, as in everlog.expressions.aggregates
+        except OverflowError:  # on the way to a sum that a double may hold
+            return None
+        term = number_term(to_single(total) if kind == KIND_FLOAT else total)
+        terms.append(divide(term, count) if function.function == "AVG" else term)
+    return _encode_terms(terms, dictionary)
 
 
 def _medians(

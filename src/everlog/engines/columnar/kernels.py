@@ -27,6 +27,7 @@ from everlog.engines.columnar.step_kernels import (
     carry_ranks,
     carry_witnesses,
     check_rows,
+    copy_operand,
     fill,
     probe,
     probe_widening,
@@ -199,6 +200,8 @@ def evaluate(
                 made = select_compared(code, step, batch, count, kinds, numbers, parents)
             elif operation == at.OP_SHORTER:
                 made = select_shorter(relations, indexes, code, step, batch, count, keys, chains[level], rows, parents)
+            elif operation == at.OP_COPY:
+                made = copy_operand(code, step, batch, count, batches[level + 1], parents)
             elif operation == at.OP_PYTHON:
                 made = np.int64(UNDECIDED)
             else:

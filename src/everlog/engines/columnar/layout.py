@@ -75,6 +75,7 @@ OP_PYTHON = 5  # leave the batch to Python: expressions
 OP_EMIT = 6  # conclude a fact per binding
 OP_MARK = 7  # have an effect on the fact of each binding: sweeps
 OP_SHORTER = 8  # keep bindings for which one index gives fewer rows than another
+OP_COPY = 9  # fill a slot from an operand; S_EXTRA: whether that may be UNBOUND
 
 SLOT, CONSTANT = 0, 1
 
@@ -119,7 +120,8 @@ FLAG_MARKS_ANY = 32  # marked facts pass their mark on also where they are not e
 
 PATTERN_ANY, PATTERN_CONSTANT, PATTERN_COLUMN = 0, 1, 2  # what a head asks of a column
 
-EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5
+EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5  # of values
+SAME, IS_UNBOUND = 6, 7  # of terms, and whether there is one
 
 # --- a variant: one row of the variant table ------------------------------------------------------------------------
 V_FIRST_STEP = 0

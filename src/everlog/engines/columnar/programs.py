@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from everlog.dictionary.dictionary import Dictionary
+from everlog.dictionary.dictionary import UNBOUND, Dictionary
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.expressions import ExpressionStep, PythonStep
 from everlog.engines.columnar.relations import Relation, Tables
+from everlog.engines.columnar.smaller_steps import smaller_steps
 from everlog.plans.flat_rules import Refuted
 from everlog.plans.labels import CHANGED, FROM_SCRATCH, Label
 from everlog.plans.operators import (
@@ -33,7 +34,7 @@ from everlog.plans.operators import (
 )
 from everlog.plans.sweep_variants import covers
 from everlog.plans.sweeps import Marks, Ranks, SweepVariant
-from everlog.rules.syntax import Argument, Atom, Call, Constant, expression_variables
+from everlog.rules.syntax import Argument, Atom, Call, Constant, Variable, expression_variables
 
 _RANGES = {
     Label.ALL: at.RANGE_ALL,
@@ -138,10 +139,11 @@ class _Writer:
             if variant.marks is not Marks.NONE and variant.rule.atoms:
                 extra |= {_WITNESS, _WITNESS_ROW}
                 assert (self._slot(_WITNESS), self._slot(_WITNESS_ROW)) == (0, 1)  # side by side
-        needed_after = _needed_after(plan.steps)
+        steps = smaller_steps(plan.steps)
+        needed_after = _needed_after(steps)
         bound: set[str] = set()
         self._has_read = False
-        for step, needed in zip(plan.steps, needed_after, strict=True):
+        for step, needed in zip(steps, needed_after, strict=True):
             owners = self._owners(step.atom) if isinstance(step, Read) and extra else 0
             self._starts.append(len(self._code))
             self._extra, self._owners_at = extra, owners
@@ -151,7 +153,7 @@ class _Writer:
                 self._has_read = True
                 bound |= extra
         self._most_slots = max(self._most_slots, len(self._slots))
-        self._variants.append([first, len(plan.steps), 0, 0])
+        self._variants.append([first, len(steps), 0, 0])
 
     def _step(self, step: Step, carried: Sequence[str], needed: set[str]) -> None:
         match step:
@@ -166,13 +168,21 @@ class _Writer:
                     at.OP_ABSENT, carried, relation=relation.number, operands=self._fact(step.atom.args),
                     care=condition.care, want=condition.want,
                 )  # fmt: skip
-            case Select(Call(function, (left, right))) if (
-                function in _COMPARISONS and isinstance(left, Argument) and isinstance(right, Argument)
+            case Select(Call(function, ((Variable() | Constant()) as left, (Variable() | Constant()) as right))) if (
+                function in _COMPARISONS
             ):
                 self._compares = True
-                number = self._python_step(step)
-                operands = [self._operand(left), self._operand(right)]
-                self._write(at.OP_COMPARE, carried, index=number, operands=operands, extra=_COMPARISONS[function])
+                self._compare(_COMPARISONS[function], left, right, carried, index=self._python_step(step))
+            case Select(Call("sameterm", ((Variable() | Constant()) as left, (Variable() | Constant()) as right))):
+                self._compare(at.SAME, left, right, carried)
+            case Select(Call("bound", (Variable() as asked,))):
+                self._compare(at.SAME, asked, asked, carried)
+            case Select(Call("!", (Call("bound", (Variable() as asked,)),))):
+                self._compare(at.IS_UNBOUND, asked, asked, carried)
+            case Compute((Variable() | Constant()) as copied, variable, attempt):
+                self._copy(self._operand(copied), variable, carried, may_be_unbound=attempt)
+            case Compute(Call("coalesce", ()), variable, attempt):
+                self._copy((at.CONSTANT, UNBOUND), variable, carried, may_be_unbound=attempt)
             case Refute():
                 slots = [self._slot(variable.name) for variable in step.refuted.outer]
                 self._expressions.append(self._refute(step.refuted, slots))
@@ -181,6 +191,16 @@ class _Writer:
                 self._write(at.OP_PYTHON, carried, index=self._python_step(step))
             case Conclude():
                 self._conclude(step)
+
+    def _compare(
+        self, comparison: int, left: Argument, right: Argument, carried: Sequence[str], *, index: int = -1
+    ) -> None:
+        operands = [self._operand(left), self._operand(right)]
+        self._write(at.OP_COMPARE, carried, index=index, operands=operands, extra=comparison)
+
+    def _copy(self, operand: tuple[int, int], variable: str, carried: Sequence[str], *, may_be_unbound: bool) -> None:
+        outputs = [(0, self._slot(variable))]
+        self._write(at.OP_COPY, carried, operands=[operand], outputs=outputs, extra=int(may_be_unbound))
 
     def _read(self, step: Read, carried: Sequence[str], needed: set[str]) -> None:
         relation = self._relation(step.atom.relation)

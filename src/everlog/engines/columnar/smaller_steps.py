@@ -1,0 +1,49 @@
+"""Which steps of a plan become several, so that the kernel does more of them itself?
+
+A conjunction is one condition after another. A comparison of two expressions, each of one variable, becomes two values
+and a comparison of these: an expression is evaluated once for each distinct value of its variable, and not for each
+pair of values; comparing numbers and dates is left to the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from everlog.plans.operators import Compute, Select, Step
+from everlog.rules.syntax import Argument, Call, Expression, Variable, expression_variables
+
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+
+
+def smaller_steps(steps: Iterable[Step]) -> list[Step]:
+    """Steps that do the same."""
+    found: list[Step] = []
+    for step in steps:
+        if isinstance(step, Select):
+            found.extend(_conditions(step.expression, len(found)))
+        else:
+            found.append(step)
+    return found
+
+
+def _conditions(expression: Expression, number: int) -> Iterator[Step]:
+    if isinstance(expression, Call) and expression.function == "&&":
+        for place, part in enumerate(expression.args):
+            yield from _conditions(part, number + place)
+    elif isinstance(expression, Call) and expression.function in COMPARISONS and _is_of_two(expression):
+        sides: list[Argument] = []
+        for place, side in enumerate(expression.args):
+            if isinstance(side, Call):
+                value = f"~side {number} {place}"  # no rule has such a variable
+                yield Compute(side, value, attempt=True)  # no value: the comparison fails, and so does the condition
+                side = Variable(value)
+            sides.append(side)
+        yield Select(Call(expression.function, tuple(sides)))
+    else:
+        yield Select(expression)
+
+
+def _is_of_two(comparison: Call) -> bool:
+    """Does each side have a variable of its own?"""
+    names = [{variable.name for variable in expression_variables(side)} for side in comparison.args]
+    return all(len(own) == 1 for own in names) and names[0] != names[1]

@@ -76,15 +76,18 @@ class Branch:
         if not names:
             return self
         bound, outside = (frozenset(names.get(name, name) for name in each) for each in (self.bound, self.outside))
-        return replace(self._with({name: Variable(new) for name, new in names.items()}), bound=bound, outside=outside)
+        return replace(
+            self.with_arguments({name: Variable(new) for name, new in names.items()}), bound=bound, outside=outside
+        )
 
     def given(self, name: str, term: Term) -> Branch:
         """Where a variable has a value that is known before."""
         if name in self.computed:
             return self.where(Call("sameterm", (Variable(name), Constant(term))))
-        return self._with({name: Constant(term)}).binding(Constant(term), name)
+        return self.with_arguments({name: Constant(term)}).binding(Constant(term), name)
 
-    def _with(self, arguments: Mapping[str, Argument]) -> Branch:
+    def with_arguments(self, arguments: Mapping[str, Argument]) -> Branch:
+        """With other variables or constants in the place of some variables."""
         return replace(
             self,
             atoms=tuple(_in_atom(atom, arguments) for atom in self.atoms),
@@ -113,6 +116,30 @@ def never(names: Sequence[str]) -> Branch:
     for name in names:
         branch = branch.binding(Constant(0), name)
     return branch
+
+
+def concluding(head: Atom, branch: Branch) -> tuple[Atom, Branch]:
+    """A head and a body that say the same without variables that only stand for others.
+
+    Which values a variable stands for is known where a branch is made, but not which of them is used in the end. A
+    computation costs the engine more than an atom.
+    """
+    while True:
+        stands_for = next((c for c in branch.computations if _is_another_name(c)), None)
+        if stands_for is None:
+            return head, branch
+        assert not isinstance(stands_for, Filter) and isinstance(stands_for.expression, Argument)
+        others = tuple(c for c in branch.computations if c is not stands_for)
+        names = {stands_for.variable.name: stands_for.expression}
+        head, branch = _in_atom(head, names), replace(branch, computations=others).with_arguments(names)
+
+
+def _is_another_name(computation: Computation) -> bool:
+    """Does a computation give its variable the value that another has?
+
+    BIND is for variables that are bound (a branch says which), and so never fails then.
+    """
+    return not isinstance(computation, Filter) and isinstance(computation.expression, Variable)
 
 
 def joined(left: Branch, right: Branch, fresh: str) -> Branch:

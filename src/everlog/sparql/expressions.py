@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import SparqlError
-from everlog.expressions.functions import FUNCTIONS
+from everlog.expressions.functions import FUNCTIONS, SPECIAL_FORMS
 from everlog.rules.syntax import Call, Constant, Expression, Variable
 from everlog.sparql.terms import argument_from
 
@@ -143,6 +143,14 @@ def told_apart(expression: Expression, solution: tuple[Variable, ...]) -> Expres
         return expression
     arguments = tuple(told_apart(argument, solution) for argument in expression.args)
     return Call(expression.function, (*arguments, *solution) if expression.function in _ANEW else arguments)
+
+
+def always_fails(expression: Expression) -> bool:
+    """Is it plain that an expression has no value, because it needs that of a variable without one?"""
+    if not isinstance(expression, Call):
+        return False
+    needs_all = expression.function not in SPECIAL_FORMS or expression.function == "!"
+    return expression == FAILS or (needs_all and any(map(always_fails, expression.args)))
 
 
 def may_fail(expression: Expression) -> bool:

@@ -38,8 +38,8 @@ from everlog.rules.syntax import (
     expression_variables,
 )
 from everlog.sparql import paths, tables
-from everlog.sparql.branches import UNIT, Branch, bound_or_not, joined, never
-from everlog.sparql.expressions import FAILS, Translator, may_fail
+from everlog.sparql.branches import UNIT, Branch, bound_or_not, concluding, joined, never
+from everlog.sparql.expressions import Translator, always_fails, may_fail
 from everlog.sparql.groups import groups
 from everlog.sparql.parsing import Algebra
 from everlog.sparql.terms import HIDDEN, argument_from
@@ -73,7 +73,8 @@ class Compilation:
         """Rules that fill a relation with certain variables of branches; gives its atom."""
         head = Atom(relation, tuple(Variable(name) for name in names))
         for branch in list(branches) or [never(names)]:
-            self.rules.append(FlatRule(self.name, (head,), branch.atoms, branch.absent, branch.computations, bag=bag))
+            own, body = concluding(head, branch)
+            self.rules.append(FlatRule(self.name, (own,), body.atoms, body.absent, body.computations, bag=bag))
         return head
 
 
@@ -206,6 +207,8 @@ class Patterns:
         found = []
         for case, known in self._cases(expression, branch):
             condition = case.value(known)
+            if always_fails(condition):
+                continue
             if next(expression_variables(condition), None) is not None:
                 found.append(case.where(condition))
             elif holds(compile_expression(condition, []), []):
@@ -221,7 +224,7 @@ class Patterns:
                 continue
             for case, known in self._cases(expression, branch):
                 value = case.value(known)
-                if value == FAILS:
+                if always_fails(value):
                     found.append(case)
                     continue
                 found.append(case.equating(value, name) if name in case.bound else case.binding(value, name))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from everlog.plans.flat_rules import (
@@ -55,20 +55,18 @@ def shared_names(rules: Sequence[EvaluatedRule], answer: str) -> list[EvaluatedR
             text = repr(sorted(repr(_canonical(rule, names | placeholders, "")) for rule in own))
             digest = hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
             names |= {member: f"{_PREFIX}{AUXILIARY}{digest}{n}" for n, member in enumerate(members)}
-        found += [_canonical(rule, names, answer if answer in members else names[members[0]]) for rule in own]
-    return _told_apart(found)
+        found += _told_apart(
+            _canonical(rule, names, answer if answer in members else names[members[0]]) for rule in own
+        )
+    return list(dict.fromkeys(found))
 
 
-def _told_apart(rules: Sequence[EvaluatedRule]) -> list[EvaluatedRule]:
-    """Each rule once; but in a bag the same rule twice counts twice, as UNION has it, so there it gets another name."""
-    found: dict[EvaluatedRule, None] = {}
-    times: Counter[EvaluatedRule] = Counter()
+def _told_apart(rules: Iterable[EvaluatedRule]) -> Iterator[EvaluatedRule]:
+    """Rules with different names where they are equal: both branches of a UNION count, also if they are the same."""
+    copies: Counter[EvaluatedRule] = Counter()
     for rule in rules:
-        times[rule] += 1
-        if times[rule] > 1 and isinstance(rule, FlatRule) and rule.bag:
-            rule = replace(rule, name=f"{rule.name}{AUXILIARY}{times[rule]}")
-        found[rule] = None
-    return list(found)
+        copies[rule] += 1
+        yield rule if copies[rule] == 1 else replace(rule, name=f"{rule.name}{AUXILIARY}{copies[rule]}")
 
 
 def _canonical(rule: EvaluatedRule, names: Mapping[str, str], called: str) -> EvaluatedRule:

@@ -23,6 +23,8 @@ QUERIES = (
     "SELECT ?x ?n { ?x :p ?y OPTIONAL { ?y :age ?n FILTER(?n > 3) } }",
     "SELECT ?x ?z { { ?x :p ?y } UNION { ?x :q ?z } }",
     "SELECT ?x { { ?x :p ?y } UNION { ?x :p ?z } }",
+    "SELECT ?x { { ?x :p ?y } UNION { ?x :p ?y } }",
+    "SELECT ?x ?c ?d { ?x :age ?a BIND(?x AS ?c) BIND(?c AS ?d) }",
     "SELECT ?x { ?x :p ?y MINUS { ?x :name ?n } }",
     "SELECT ?x { ?x :p ?y FILTER NOT EXISTS { ?y :p ?z } }",
     "SELECT ?x (COUNT(?y) AS ?n) (MAX(?y) AS ?m) { ?x :p ?y } GROUP BY ?x HAVING (COUNT(*) > 1)",
@@ -38,6 +40,9 @@ QUERIES = (
     "SELECT ?x ?a ?y { { SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) LIMIT 2 } ?x :p ?y }",
     "ASK { ?x :p ?x }",
     "CONSTRUCT { ?y :r ?x } { ?x :p ?y }",
+    "SELECT * { { SELECT ?x (SUM(?y) AS ?b) { ?x :age ?y } } { SELECT ?x (SUM(?y) AS ?c) { ?x :age ?y } } }".replace(
+        ":age ?y }", ":age ?y } GROUP BY ?x"
+    ),
     "SELECT ?x ?c { ?x :p ?y { SELECT ?y (COUNT(*) AS ?c) { ?y :p ?z } GROUP BY ?y } }",
 )
 RULES = PREFIX + "closed: [?x, :p, ?z] :- [?x, :p, ?y], [?y, :q, ?z].  turned: [?x, :q, ?y] :- [?y, :q, ?x]."

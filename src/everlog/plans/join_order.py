@@ -164,20 +164,26 @@ class _Search:
         return self.cheapest(start).order
 
     def cheapest(self, start: tuple[int, ...]) -> _Prefix:
-        return self._best(start) if len(self._rule.atoms) <= _MOST_ATOMS else self._greedy(start)
+        greedy = self._greedy(start)
+        return self._best(start, greedy) if len(self._rule.atoms) <= _MOST_ATOMS else greedy
 
-    def _best(self, start: tuple[int, ...]) -> _Prefix:
-        """For each set of atoms only the cheapest order of it is kept."""
+    def _best(self, start: tuple[int, ...], known: _Prefix) -> _Prefix:
+        """For each set of atoms only the cheapest order of it is kept, and none that costs more than one that is known.
+
+        Most orders do by far, so that few of the sets are ever looked at.
+        """
         prefixes = {_union(1 << position for position in start): _Prefix(0.0, 1.0, start)}
         for _ in range(len(self._rule.atoms) - len(start)):
             longer: dict[int, _Prefix] = {}
             for chosen, prefix in prefixes.items():
                 for position, extended in self._extensions(chosen, prefix):
+                    if extended.cost > known.cost:
+                        continue
                     key = chosen | 1 << position
                     if key not in longer or extended < longer[key]:
                         longer[key] = extended
             prefixes = longer
-        return next(iter(prefixes.values()))
+        return min(known, *prefixes.values())
 
     def _greedy(self, start: tuple[int, ...]) -> _Prefix:
         prefix = _Prefix(0.0, 1.0, start)
@@ -187,38 +193,39 @@ class _Search:
         return prefix
 
     def _extensions(self, chosen: int, prefix: _Prefix) -> list[tuple[int, _Prefix]]:
-        """The orders with one atom more. Large products only where every other atom would make one too.
+        """The orders with one atom more that are worth a look.
 
-        A product is as large as it looks, while a join is often smaller than estimates from sizes alone say: comparing
-        the two would choose the product.
+        An atom that leaves no more bindings than there are is read at once, since all that comes after it costs no more
+        for it. Large products only where every other atom would make one too: a product is as large as it looks, and a
+        join is often smaller than estimates from sizes alone say, and comparing the two would choose the product.
         """
         before = self._bound_by(chosen)
-        found = [
-            (position, self._extend(chosen, before, prefix, position))
-            for position in range(len(self._columns))
-            if not chosen >> position & 1
-        ]
-        sane = [
-            (position, extended)
-            for position, extended in found
-            if not chosen or extended.bindings <= _SMALL_PRODUCT or self._variables[position] & before
-        ]
-        return sane or found
+        found, sane = [], []
+        for position, variables in enumerate(self._variables):
+            if chosen >> position & 1:
+                continue
+            extended = self._extend(chosen, before, prefix, position)
+            found.append((position, extended))
+            if not chosen or variables & before or extended.bindings <= _SMALL_PRODUCT:
+                sane.append((position, extended))
+        least = min(found, key=lambda each: each[1].bindings)
+        return [least] if least[1].bindings <= prefix.bindings else sane or found
 
     def _extend(self, chosen: int, before: int, prefix: _Prefix, position: int) -> _Prefix:
-        columns = self._columns[position]
-        # A constant has no bit, and is known like a variable that is bound.
-        known = _union(1 << column for column, bit in enumerate(columns) if not bit or bit & before)
-        if (position, known) not in self._matches:
-            names = frozenset(column for column in range(len(columns)) if known >> column & 1)
-            self._matches[position, known] = self._statistics.matches(self._rule.atoms[position], names)
-        read = prefix.bindings * self._matches[position, known]
-        decided = 0
+        known = position, self._variables[position] & before
+        matches = self._matches.get(known)
+        if matches is None:
+            # A constant has no bit, and is known like a variable that is bound.
+            columns = self._columns[position]
+            names = frozenset(column for column, bit in enumerate(columns) if not bit or bit & before)
+            matches = self._matches[known] = self._statistics.matches(self._rule.atoms[position], names)
+        read = prefix.bindings * matches
+        kept = read
         if self._filters:
             after = self._bound_by(chosen | 1 << position)
             decided = sum(1 for inputs in self._filters if not inputs & ~after and inputs & ~before)
-        cost = prefix.cost + _LOOK_COST * prefix.bindings + read
-        return _Prefix(cost, read * _COMPARISON_KEEPS**decided, (*prefix.order, position))
+            kept *= _COMPARISON_KEEPS**decided
+        return _Prefix(prefix.cost + _LOOK_COST * prefix.bindings + read, kept, (*prefix.order, position))
 
     def _bound_by(self, chosen: int) -> int:
         """Variables that these atoms bind, with what can be computed from them."""

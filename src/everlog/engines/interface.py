@@ -63,7 +63,7 @@ class Changed(NamedTuple):
     lost: FactColumns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # a phase that is run again is known by being the same one
 class Phase:
     """A fixpoint as data: `first` once over what is there, then `loop` until no relation gains a fact."""
 

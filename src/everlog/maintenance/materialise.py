@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from everlog.engines.interface import Engine, Phase, PhaseReport, Shape
 from everlog.limits import Watch
@@ -18,6 +19,7 @@ from everlog.plans.delta_variants import delta_variants, full_variant
 from everlog.plans.flat_rules import (
     EvaluatedRule,
     FlatRule,
+    WholeRule,
     auxiliary_atoms,
     flatten_rules,
     rule_reads,
@@ -68,6 +70,30 @@ def component_phase(component: Component[EvaluatedRule]) -> Phase:
     )
 
 
+@dataclass(frozen=True)
+class Evaluation:
+    """What deriving everything takes, worked out before: components as phases, in order."""
+
+    shapes: tuple[Shape, ...]
+    steps: tuple[Phase | WholeRule, ...]
+
+    @classmethod
+    def of(cls, components: Sequence[Component[EvaluatedRule]]) -> Evaluation:
+        return cls(tuple(shapes(components)), tuple(map(_step, components)))
+
+    def run(self, engine: Engine, watch: Watch, progress: Progress | None = None) -> list[PhaseReport]:
+        """Derive everything from the facts that the engine holds; one report per component."""
+        for shape in self.shapes:
+            engine.declare(shape)
+        reports = []
+        for done, step in enumerate(self.steps, start=1):
+            report = run_phase(engine, step, watch) if isinstance(step, Phase) else _group(engine, step)
+            reports.append(report)
+            if progress is not None:
+                progress(done, len(self.steps), report)
+        return reports
+
+
 def materialise(
     engine: Engine,
     components: Sequence[Component[EvaluatedRule]],
@@ -75,24 +101,19 @@ def materialise(
     progress: Progress | None = None,
 ) -> list[PhaseReport]:
     """Derive everything that the rules say from the facts that the engine holds; one report per component."""
-    for shape in shapes(components):
-        engine.declare(shape)
-    reports = []
-    for done, component in enumerate(components, start=1):
-        report = materialise_component(engine, component, watch)
-        reports.append(report)
-        if progress is not None:
-            progress(done, len(components), report)
-    return reports
+    return Evaluation.of(components).run(engine, watch, progress)
 
 
-def materialise_component(engine: Engine, component: Component[EvaluatedRule], watch: Watch) -> PhaseReport:
-    """Derive what one component adds, what it reads being complete."""
+def _step(component: Component[EvaluatedRule]) -> Phase | WholeRule:
     only = component.rules[0]
-    if not isinstance(only, FlatRule):
-        assert len(component.rules) == 1, "an auxiliary relation is defined by one rule"
-        started = time.perf_counter()
-        gained = engine.group(only)
-        seconds = time.perf_counter() - started
-        return PhaseReport(only.name, 1, gained, {only.head.relation: gained}, seconds)
-    return run_phase(engine, component_phase(component), watch)
+    if isinstance(only, FlatRule):
+        return component_phase(component)
+    assert len(component.rules) == 1, "an auxiliary relation is defined by one rule"
+    return only
+
+
+def _group(engine: Engine, rule: WholeRule) -> PhaseReport:
+    started = time.perf_counter()
+    gained = engine.group(rule)
+    seconds = time.perf_counter() - started
+    return PhaseReport(rule.name, 1, gained, {rule.head.relation: gained}, seconds)

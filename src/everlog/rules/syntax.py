@@ -181,6 +181,14 @@ def expression_variables(expression: Expression | None) -> Iterator[Variable]:
             yield from expression_variables(arg)
 
 
+def called_functions(expression: Expression) -> Iterator[str]:
+    """The name of every function that an expression calls."""
+    if isinstance(expression, Call):
+        yield expression.function
+        for arg in expression.args:
+            yield from called_functions(arg)
+
+
 def literal_variables(literal: Literal) -> Iterator[Variable]:
     """Every variable that a body literal shows to the rule around it.
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from everlog.errors import SparqlError
+from everlog.expressions.functions import FUNCTIONS
 from everlog.facts.terms import Term
-from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule
+from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule, FlatRule
 from everlog.plans.windows import Ordering
-from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable
+from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable, called_functions
 from everlog.sparql.branches import Branch
 from everlog.sparql.expressions import FAILS, Translator
 from everlog.sparql.parsing import Algebra, parse_query
@@ -55,6 +56,12 @@ class Query:
     def is_set(self) -> bool:
         """Is each answer there once?"""
         return self.distinct and len(self.columns) == len(self.shown)
+
+    @property
+    def same_each_time(self) -> bool:
+        """Do its rules say the same whenever it is asked? They hold what NOW() and BNODE() give."""
+        computed = (c.expression for rule in self.rules if isinstance(rule, FlatRule) for c in rule.computations)
+        return all(FUNCTIONS[name].deterministic for each in computed for name in called_functions(each))
 
     @property
     def ordering(self) -> Ordering:

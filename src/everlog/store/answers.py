@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from everlog.engines.interface import Engine
 from everlog.facts.terms import BlankNode, Term
-from everlog.limits import Limits
-from everlog.maintenance.materialise import materialise
+from everlog.maintenance.materialise import Evaluation
 from everlog.plans.flat_rules import rule_reads
 from everlog.rules.components import maintenance_components
 from everlog.rules.syntax import Constant
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
 
 Answer = Solutions | Truth | Graph
+_REMEMBERED = 512
 
 
 def answer(kb: KnowledgeBase, text: str, bindings: Mapping[str, Term] | None, base: str | None = None) -> Answer:
     """Evaluate a query once, on explicit and derived facts, and forget what that took."""
-    query = compile_query(text, "query", base=base, prefixes=kb._prefixes, bindings=bindings)
+    query, evaluation = _prepared(text, base, kb._prefixes, bindings or {})
     engine, savepoint = kb._engine, kb._engine.savepoint()
     try:
-        evaluate(engine, query, kb.limits)
+        evaluation.run(engine, kb.limits.watch())
         solutions = collect(engine, query)
     finally:
         engine.rollback(savepoint)
@@ -42,10 +44,31 @@ def answer(kb: KnowledgeBase, text: str, bindings: Mapping[str, Term] | None, ba
     return solutions
 
 
-def evaluate(engine: Engine, query: Query, limits: Limits) -> None:
-    """Fill the relations of a query."""
-    components = maintenance_components(query.rules, rule_reads)
-    materialise(engine, components, limits.watch())
+class Prepared(NamedTuple):
+    """A query, and what evaluating it takes."""
+
+    query: Query
+    evaluation: Evaluation
+
+
+def prepare(query: Query) -> Prepared:
+    """Work out what evaluating a query takes."""
+    return Prepared(query, Evaluation.of(maintenance_components(query.rules, rule_reads)))
+
+
+def _prepared(text: str, base: str | None, prefixes: Mapping[str, str], bindings: Mapping[str, Term]) -> Prepared:
+    """A query that was asked before is known, and engines know its phases again (they keep their plans)."""
+    asked = text, base, tuple(sorted(prefixes.items())), tuple(sorted(bindings.items(), key=itemgetter(0)))
+    found = _remembered(*asked)
+    # What NOW() and BNODE() give is part of the rules, and another one each time.
+    return found if found.query.same_each_time else _remembered.__wrapped__(*asked)
+
+
+@lru_cache(_REMEMBERED)
+def _remembered(
+    text: str, base: str | None, prefixes: tuple[tuple[str, str], ...], bindings: tuple[tuple[str, Term], ...]
+) -> Prepared:
+    return prepare(compile_query(text, "query", base=base, prefixes=dict(prefixes), bindings=dict(bindings)))
 
 
 def collect(engine: Engine, query: Query) -> Solutions:

@@ -32,7 +32,7 @@ from everlog.sparql.requests import (
     instances,
     read_request,
 )
-from everlog.store.answers import collect, evaluate
+from everlog.store.answers import collect, prepare
 from everlog.store.changes import Change
 from everlog.store.encoding import EncodedFacts, FactEncoder
 from everlog.store.updates import Update
@@ -79,7 +79,7 @@ def _modify(kb: KnowledgeBase, operation: Modify) -> Update:
     if operation.query is not None:
         engine, savepoint = kb._engine, kb._engine.savepoint()
         try:
-            evaluate(engine, operation.query, kb.limits)
+            prepare(operation.query).evaluation.run(engine, kb.limits.watch())
             rows, names = list(collect(engine, operation.query)), operation.query.shown
         finally:
             engine.rollback(savepoint)

@@ -20,7 +20,7 @@ from everlog.errors import NotFoundError, SparqlError
 from everlog.expressions.functions import FUNCTIONS
 from everlog.plans.flat_rules import AUXILIARY, EvaluatedRule, FlatRule, is_auxiliary, rule_reads
 from everlog.plans.windows import Fact, Weighted, Window, window_over
-from everlog.rules.syntax import Call, Expression
+from everlog.rules.syntax import called_functions
 from everlog.sparql.deltas import Delta, weighted
 from everlog.sparql.graphs import Graph, constructed
 from everlog.sparql.query import Query, compile_query
@@ -165,16 +165,9 @@ def _reasons_against(query: Query) -> Iterator[str]:
         yield "DESCRIBE follows blank nodes as far as they lead"
     for rule in query.rules:
         for computation in rule.computations if isinstance(rule, FlatRule) else ():
-            for function in _functions(computation.expression):
+            for function in called_functions(computation.expression):
                 if function in FUNCTIONS and not FUNCTIONS[function].deterministic:
                     yield f"{function.upper()}() gives another value each time"
-
-
-def _functions(expression: Expression) -> Iterator[str]:
-    if isinstance(expression, Call):
-        yield expression.function
-        for argument in expression.args:
-            yield from _functions(argument)
 
 
 def _is_cut(query: Query) -> bool:

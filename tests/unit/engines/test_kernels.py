@@ -17,6 +17,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.columnar.expressions import ExpressionStep
 from everlog.engines.columnar.groups import group_columns
+from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.step_kernels import UNDECIDED, compare_ids
 from everlog.engines.interface import Shape
 from everlog.expressions.aggregates import aggregate
@@ -144,9 +145,11 @@ def test_integer_arrays_compute_what_one_row_at_a_time_does(rows: list[tuple[int
     dictionary = Dictionary()
     columns = [np.array([dictionary.encode(row[position]) for row in rows], np.int32) for position in (0, 1)]
     sum_of = Call("abs", (Call("-", (Call("+", (Call("*", (x, y)), Constant(3))), x)),))
-    step = ExpressionStep(Compute(sum_of, "z"), ["x", "y"], [0, 1], 2, dictionary)
+    step = ExpressionStep(Compute(sum_of, "z"), ["x", "y"], [0, 1], 2, dictionary, KnownOutcomes())
     values, keep = step.apply(columns, len(rows))
     assert keep.all() and values is not None
     assert dictionary.decode_many(values) == [abs(a * b + 3 - a) for a, b in rows]
-    test = ExpressionStep(Select(Call("<", (sum_of, Constant(100)))), ["x", "y"], [0, 1], None, dictionary)
+    test = ExpressionStep(
+        Select(Call("<", (sum_of, Constant(100)))), ["x", "y"], [0, 1], None, dictionary, KnownOutcomes()
+    )
     assert test.apply(columns, len(rows))[1].tolist() == [abs(a * b + 3 - a) < 100 for a, b in rows]

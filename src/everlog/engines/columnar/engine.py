@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
 from everlog.engines.columnar.groups import group_columns
+from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, Program, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Relation, Tables
@@ -36,6 +38,7 @@ from everlog.plans.windows import Window, window_over
 from everlog.rules.syntax import Atom
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
+_GROWTH, _FEW = 2, 64  # plans are made anew when a relation has so many times more rows, and more than a few
 _NO_LIMITS = Limits(rounds=None, facts=None)
 
 
@@ -45,6 +48,20 @@ class Savepoint:
 
     sizes: dict[str, int]
     journal: int
+
+
+@dataclass(frozen=True)
+class KeptPlans:
+    """Plans of a phase, and the rows that the relations they read had when they were made."""
+
+    plans: list[Plan]
+    sizes: dict[str, int]
+
+    def fit(self, sizes: dict[str, int]) -> bool:
+        """Would plans for relations of these sizes be much the same?"""
+        return all(rows <= _GROWTH * self.sizes[name] + _FEW for name, rows in sizes.items()) and all(
+            rows <= _GROWTH * sizes[name] + _FEW for name, rows in self.sizes.items()
+        )
 
 
 class ColumnarEngine:
@@ -64,6 +81,8 @@ class ColumnarEngine:
         self._round = 0
         self.grown = 0  # how often something was full
         self.by_number: dict[int, Relation] = {}
+        self._plans: WeakKeyDictionary[Phase, KeptPlans] = WeakKeyDictionary()
+        self._outcomes = KnownOutcomes()
         self._updates = Updates(self)
 
     # --- relations ----------------------------------------------------------------------------------------------------
@@ -187,7 +206,7 @@ class ColumnarEngine:
 
     def derive(self, variants: Sequence[Variant]) -> int:
         """One round: the same kernel, told to stop before it advances."""
-        runner = PhaseRun(self, variants, (), ())
+        runner = PhaseRun(self, Phase("round", tuple(variants), (), ()))
         runner.go(Watch(_NO_LIMITS))
         return runner.applications
 
@@ -205,7 +224,7 @@ class ColumnarEngine:
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
         self.begin(phase.relations)
         before = {name: self.count(name) for name in phase.relations}
-        runner = PhaseRun(self, phase.first, phase.loop, phase.relations)
+        runner = PhaseRun(self, phase)
         runner.go(watch)
         gained = {name: self.count(name) - before[name] for name in phase.relations}
         return PhaseReport(phase.name, runner.rounds, runner.applications, gained)
@@ -370,14 +389,21 @@ class ColumnarEngine:
         statistics = self.statistics()
         return [plan for variant in variants for plan in plan_alternatives(variant, statistics)]
 
-    def compile(self, variants: Sequence[Variant]) -> Program:
-        """Plans for variants, as a program for the kernel."""
-        statistics = self.statistics()
-        return self.compile_plans([plan_variant(variant, statistics) for variant in variants])
+    def compile(self, phase: Phase) -> Program:
+        """Plans for a phase, as a program for the kernel; those that were made before are kept while they fit."""
+        kept = self._plans.get(phase)
+        sizes = {name: self._rows_of(name) for name in kept.sizes} if kept is not None else {}
+        if kept is None or not kept.fit(sizes):
+            statistics, variants = self.statistics(), (*phase.first, *phase.loop)
+            read = {atom.relation for variant in variants for atom in variant.rule.atoms}
+            plans = [plan_variant(variant, statistics) for variant in variants]
+            kept = self._plans[phase] = KeptPlans(plans, {name: self._rows_of(name) for name in read})
+        return self.compile_plans(kept.plans)
 
     def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> Program:
         """Plans as a program for the kernel; `heads` are those of the component at work."""
-        return compile_plans(plans, self._relations.__getitem__, self.tables, self.dictionary, self._refute, heads)
+        relations = self._relations.__getitem__
+        return compile_plans(plans, relations, self.tables, self.dictionary, self._refute, self._outcomes, heads)
 
     def _refute(self, refuted: Refuted, slots: Sequence[int]) -> RefuteStep:
         seed, hit = (self._relations[atom.relation] for atom in (refuted.seed, refuted.body.heads[0]))
@@ -390,7 +416,7 @@ class ColumnarEngine:
             for relation in self._relations.values():
                 if relation.has_absent(self.tables):
                     self.settle_rows(relation)  # an update has added rows that the body may read
-            PhaseRun(self, (seeded_variant(refuted.body),), (), ()).go(Watch(_NO_LIMITS))
+            PhaseRun(self, Phase("refuted", (seeded_variant(refuted.body),), (), ())).go(Watch(_NO_LIMITS))
             found = self.collect(hit.name)
             return set(zip(*(column.tolist() for column in found.columns), strict=True)) or (
                 {()} if found.rows else set()

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, UNBOUND, Dictionary, Ids
+from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.expressions.values import ExpressionError, effective_boolean
 from everlog.plans.expressions import compile_expression
 from everlog.plans.operators import Compute, Select
@@ -43,13 +44,14 @@ class ExpressionStep:
         slots: Sequence[int],
         output: int | None,
         dictionary: Dictionary,
+        known: KnownOutcomes,
     ) -> None:
         self.slots, self.output = list(slots), output
         self._attempt = isinstance(step, Compute) and step.attempt
         self._dictionary = dictionary
         self._evaluate = compile_expression(step.expression, names)
         self._integers = integer_function(step.expression, names)
-        self._outcomes: dict[tuple[int, ...], int] = {}
+        self._outcomes = known.of(step.expression, names, condition=output is None)
 
     def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
         if self._integers is not None and columns and all((column < 0).all() for column in columns):

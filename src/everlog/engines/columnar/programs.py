@@ -15,6 +15,7 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import UNBOUND, Dictionary
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.expressions import ExpressionStep, PythonStep
+from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.smaller_steps import smaller_steps
 from everlog.plans.flat_rules import Refuted
@@ -76,13 +77,14 @@ def compile_plans(
     tables: Tables,
     dictionary: Dictionary,
     refute: Callable[[Refuted, Sequence[int]], PythonStep],
+    known: KnownOutcomes,
     heads: Sequence[Atom] = (),
 ) -> Program:
     """One program for all plans of a phase; `refute` makes the Python step of a refuted body.
 
     `heads` are those of the component at work, for sweeps: they tell its facts from those of others.
     """
-    writer = _Writer(relation, tables, dictionary, refute, heads)
+    writer = _Writer(relation, tables, dictionary, refute, known, heads)
     for plan in plans:
         writer.add(plan)
     return writer.program()
@@ -95,9 +97,10 @@ class _Writer:
         tables: Tables,
         dictionary: Dictionary,
         refute: Callable[[Refuted, Sequence[int]], PythonStep],
+        known: KnownOutcomes,
         heads: Sequence[Atom],
     ) -> None:
-        self._heads = heads
+        self._heads, self._known = heads, known
         self._relation, self._tables, self._dictionary, self._refute = relation, tables, dictionary, refute
         self._plans: list[Plan] = []
         self._code: list[int] = [0]  # so that no list stands at 0
@@ -329,7 +332,7 @@ class _Writer:
         names = sorted({variable.name for variable in expression_variables(step.expression)})
         output = self._slot(step.variable) if isinstance(step, Compute) else None
         slots = [self._slot(name) for name in names]
-        self._expressions.append(ExpressionStep(step, names, slots, output, self._dictionary))
+        self._expressions.append(ExpressionStep(step, names, slots, output, self._dictionary, self._known))
         return len(self._expressions) - 1
 
     def _fact(self, args: Sequence[Argument]) -> list[tuple[int, int]]:

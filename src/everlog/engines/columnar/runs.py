@@ -17,8 +17,8 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.kernels import run, sweep
 from everlog.engines.columnar.programs import Program, owner_patterns
 from everlog.engines.columnar.refutations import RefuteStep
+from everlog.engines.interface import Phase
 from everlog.limits import Watch
-from everlog.plans.delta_variants import Variant
 from everlog.plans.sweep_variants import covers
 from everlog.plans.sweeps import Most, Relabel, Sweep, SweepReport
 from everlog.rules.syntax import Atom, Variable
@@ -120,20 +120,19 @@ class Driver:
 class PhaseRun(Driver):
     """One call of the kernel after another until a phase is over."""
 
-    def __init__(
-        self, engine: ColumnarEngine, first: Sequence[Variant], loop: Sequence[Variant], relations: Sequence[str]
-    ) -> None:
+    def __init__(self, engine: ColumnarEngine, phase: Phase) -> None:
         super().__init__(engine, Scratch())
-        self._first, self._loop = first, loop
-        self._tracked = np.array([engine.relation(name).number for name in relations], np.int64)
-        self._state[[at.T_LEVEL, at.T_FIRST, at.T_VARIANTS]] = -1, len(first), len(first) + len(loop)
+        self._phase = phase
+        self._tracked = np.array([engine.relation(name).number for name in phase.relations], np.int64)
+        first, loop = len(phase.first), len(phase.loop)
+        self._state[[at.T_LEVEL, at.T_FIRST, at.T_VARIANTS]] = -1, first, first + loop
         self._state[at.T_BUDGET] = _BUDGET
         self.applications = 0
         self._plan()
 
     def _plan(self) -> None:
         engine = self._engine
-        self._program = engine.compile((*self._first, *self._loop))
+        self._program = engine.compile(self._phase)
         self._scratch.fit(self._program)
         rows = engine.tables.relations
         for number in self._tracked:

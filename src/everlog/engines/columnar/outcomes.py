@@ -1,0 +1,47 @@
+"""What came of an expression for inputs that were seen before?
+
+Ids never change what they stand for, so an outcome is true for good: steps with the same expression share what they
+found out, in one query and in those that come after it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from everlog.expressions.functions import FUNCTIONS
+from everlog.plans.expressions import SHARES_VALUE
+from everlog.rules.syntax import Call, Expression, Variable, called_functions
+
+Outcomes = dict[tuple[int, ...], int]
+_MOST_EXPRESSIONS = 256
+_MOST_OUTCOMES = 1 << 20  # in all, about 100 bytes each
+
+
+class KnownOutcomes:
+    """The outcomes of the expressions that were evaluated last."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[Expression, bool], Outcomes] = OrderedDict()
+
+    def of(self, expression: Expression, names: Sequence[str], *, condition: bool) -> Outcomes:
+        """Where to keep what comes of an expression for inputs in the order of `names`."""
+        if not all(name == SHARES_VALUE or FUNCTIONS[name].deterministic for name in called_functions(expression)):
+            return {}
+        key = _numbered(expression, names), condition
+        found = self._known.pop(key, {})
+        self._known[key] = found
+        if len(self._known) > _MOST_EXPRESSIONS:
+            self._known.popitem(last=False)
+        while len(self._known) > 1 and sum(map(len, self._known.values())) > _MOST_OUTCOMES:
+            self._known.popitem(last=False)
+        return found
+
+
+def _numbered(expression: Expression, names: Sequence[str]) -> Expression:
+    """The expression with numbers for its variables, so that others with the same form are equal."""
+    if isinstance(expression, Variable):
+        return Variable(str(names.index(expression.name)))
+    if isinstance(expression, Call):
+        return Call(expression.function, tuple(_numbered(argument, names) for argument in expression.args))
+    return expression

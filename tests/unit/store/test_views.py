@@ -40,9 +40,8 @@ QUERIES = (
     "SELECT ?x ?a ?y { { SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) LIMIT 2 } ?x :p ?y }",
     "ASK { ?x :p ?x }",
     "CONSTRUCT { ?y :r ?x } { ?x :p ?y }",
-    "SELECT * { { SELECT ?x (SUM(?y) AS ?b) { ?x :age ?y } } { SELECT ?x (SUM(?y) AS ?c) { ?x :age ?y } } }".replace(
-        ":age ?y }", ":age ?y } GROUP BY ?x"
-    ),
+    "SELECT * { { SELECT ?x (SUM(?y) AS ?b) { ?x :age ?y } GROUP BY ?x }"
+    " { SELECT ?x (SUM(?y) AS ?c) { ?x :age ?y } GROUP BY ?x } }",
     "SELECT ?x ?c { ?x :p ?y { SELECT ?y (COUNT(*) AS ?c) { ?y :p ?z } GROUP BY ?y } }",
 )
 RULES = PREFIX + "closed: [?x, :p, ?z] :- [?x, :p, ?y], [?y, :q, ?z].  turned: [?x, :q, ?y] :- [?y, :q, ?x]."

@@ -47,7 +47,7 @@ def write_out(tree: Tree) -> None:
         elif node.name == "Filter" and _is_literal(node.expr):
             node.expr = CompValue("UnaryNot", expr=CompValue("UnaryNot", expr=node.expr))
     for node in list(nodes(tree)):
-        if node.name in ("vars", "HavingClause"):
+        if node.name in ("vars", "HavingClause", "OrderCondition"):
             _translate_exists(node)
 
 

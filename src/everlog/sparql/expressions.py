@@ -26,6 +26,7 @@ _BINARY = {"ConditionalOrExpression": "||", "ConditionalAndExpression": "&&"}
 _UNARY = {"UnaryNot": "!", "UnaryMinus": "neg", "UnaryPlus": ""}
 _LISTS = ("Builtin_CONCAT", "Builtin_COALESCE")  # an empty list of arguments is rdf:nil to rdflib
 _NEVER_FAIL = ("bound", "sameterm", "isiri", "isblank")  # unless an argument does
+EXISTS = ("Builtin_EXISTS", "Builtin_NOTEXISTS")
 _ANEW = ("rand", "uuid", "struuid", "bnode")  # functions that give another value for each solution
 
 Exists = Callable[[Any, bool], Expression]  # a pattern, and whether it is to have a solution or none
@@ -50,8 +51,8 @@ class Translator:
         name: str = node.name
         if name == "TrueFilter":
             return Constant(True)
-        if name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
-            return self._exists(node.graph, name == "Builtin_EXISTS")
+        if name in EXISTS:
+            return self._exists(node.graph, name == EXISTS[0])
         if name in _BINARY:
             others = node.other if node.other is not None else []
             return self._chain([(_BINARY[name], other) for other in others], node.expr)

@@ -10,17 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from everlog.errors import SparqlError
 from everlog.expressions.functions import FUNCTIONS
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule, FlatRule
 from everlog.plans.windows import Ordering
 from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable, called_functions
 from everlog.sparql.branches import Branch
-from everlog.sparql.expressions import FAILS, Translator
+from everlog.sparql.expressions import EXISTS, FAILS, Translator
 from everlog.sparql.parsing import Algebra, parse_query
 from everlog.sparql.patterns import Compilation, Patterns
-from everlog.sparql.terms import argument_from
+from everlog.sparql.scope import nodes
+from everlog.sparql.terms import HIDDEN, argument_from
 
 Triple = tuple[Argument, Argument, Argument]
 
@@ -166,7 +166,21 @@ def _modifiers(algebra: Algebra) -> _Modifiers:
         else:
             break
         found.pattern = node.p
-    return found
+    return _with_named_orders(found)
+
+
+def _with_named_orders(asked: _Modifiers) -> _Modifiers:
+    """The same, with a variable for each condition of ORDER BY that has EXISTS in it, which only patterns can have."""
+    from rdflib import Variable as Name
+    from rdflib.plugins.sparql.parserutils import CompValue
+
+    for number, condition in enumerate(asked.order or []):
+        if any(node.name in EXISTS for node in nodes(condition.expr)):
+            name = Name(f"{HIDDEN}order{number}")
+            asked.pattern = CompValue("Extend", p=asked.pattern, expr=condition.expr, var=name)
+            assert asked.order is not None
+            asked.order[number] = CompValue("OrderCondition", expr=name, order=condition.order)
+    return asked
 
 
 def _shown(form: str, algebra: Algebra, asked: _Modifiers, in_scope: list[str]) -> tuple[str, ...]:
@@ -191,7 +205,7 @@ def _order(
     """The conditions of ORDER BY, and the expressions among them that are not shown anyway, by their column."""
     order, extra = [], {}
     for condition in conditions:
-        expression = Translator(_no_exists, made).translate(condition.expr)
+        expression = Translator(_no_exists, made).translate(condition.expr)  # see _with_named_orders
         if isinstance(expression, Variable) and expression.name in shown:
             column = expression.name
         else:
@@ -202,7 +216,7 @@ def _order(
 
 
 def _no_exists(pattern: Algebra, wanted: bool) -> Expression:
-    raise SparqlError("EXISTS cannot stand in ORDER BY")
+    raise AssertionError("EXISTS in ORDER BY has a name by now")
 
 
 def _padded(branch: Branch, columns: tuple[str, ...], extra: Mapping[str, Expression]) -> Branch:

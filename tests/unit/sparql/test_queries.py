@@ -45,6 +45,7 @@ QUERIES = {
     "SELECT ?x ?n { VALUES (?x ?n) { (:a UNDEF) (:b 5) } ?x :age ?n }": [("a", 3), ("b", 5)],
     "SELECT ?x ?n { ?x :p :d { SELECT (COUNT(?x) AS ?n) { ?x :p ?y } } }": [("c", 4)],
     "SELECT ?x { ?x :age ?a } ORDER BY DESC(?a) LIMIT 1": ["b"],
+    "SELECT ?x { ?x :p ?y } ORDER BY EXISTS { ?y :p ?z } LIMIT 1": ["c"],
 }
 
 

@@ -36,6 +36,7 @@ QUERIES = (
     "SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) ?x LIMIT 3",
     "SELECT DISTINCT ?x { ?x :p ?y } ORDER BY ?y LIMIT 2",
     "SELECT ?x { ?x :age ?a } ORDER BY DESC(?a)",
+    "SELECT ?x ?y { ?x :p ?y } ORDER BY EXISTS { ?y :p ?x } ?x ?y LIMIT 2",
     "SELECT ?x { { SELECT DISTINCT ?x { ?x :p ?y } ORDER BY ?x OFFSET 1 } ?x :p ?y }",
     "SELECT ?x ?a ?y { { SELECT ?x ?a { ?x :age ?a } ORDER BY DESC(?a) LIMIT 2 } ?x :p ?y }",
     "ASK { ?x :p ?x }",

@@ -27,7 +27,7 @@ from everlog.store.opening import open as open_kb
 from everlog.store.store import KnowledgeBase
 
 VIEW = "view"
-LEAST = 3  # cycles, the first of which does not count
+LEAST = 4  # cycles, the first of which does not count
 _WITHOUT = 3  # times that the updates are made without a view
 _LONG = 0.1  # seconds
 _AT_ONCE = 1 << 15  # rows, so few that they stay in the cache

@@ -31,7 +31,7 @@ class Allowance:
     def passed(self, seconds: float, memory: int) -> str:
         """What is used up, in words; empty if nothing is."""
         if self.seconds is not None and seconds > self.seconds:
-            return f"stopped after {self.seconds:.0f} s"
+            return f"stopped after {self.seconds:.0f} s" if self.seconds >= 1 else "no time was left for it"
         if self.memory is not None and memory > self.memory:
             return f"stopped at {self.memory / (1 << 30):.0f} GiB of memory"
         return ""

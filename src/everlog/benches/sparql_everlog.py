@@ -65,14 +65,19 @@ def _task(kb: KnowledgeBase, task: Task) -> Record:
         if _fingerprint(view.rows()) != _fingerprint(fresh):
             raise EngineError(f"{task.name}: after {edit.name} the view is not what a fresh query gives")
         compared = fresh if task.comparable == task.text else kb.query(task.comparable)
-        texts = (tuple(None if term is None else plain(key_of(term)) for term in row) for row in compared)
         taken = {report.name: report.seconds for report in change.report.phases}
         line = {"cycle": cycle, "edit": edit.name, "seconds": seconds, "again": again}
         line |= {"edits": len(edit.delete) + len(edit.insert), "alone": alone[edit.name]}
         line |= {"operators": {name: taken.get(name, 0.0) for name in called}}
-        lines.append(line | digest(len(compared), texts))
+        lines.append(line | digest(len(compared), _texts(compared)))
     view.drop()
     return {"task": task.name, "lines": lines, "memory": memory, "kept": kept, "called": called, "made": made}
+
+
+def _texts(solutions: Any) -> Iterator[tuple[str | None, ...]]:
+    """The rows as other systems write them; decoded when somebody asks for one."""
+    for row in solutions:
+        yield tuple(None if term is None else plain(key_of(term)) for term in row)
 
 
 def _applied(kb: KnowledgeBase, edit: Edit) -> tuple[Change, float]:

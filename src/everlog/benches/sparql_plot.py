@@ -66,9 +66,9 @@ def _draw_sums(axes: Any, lines: Sequence[Record]) -> None:
         own = [line for line in lines if line["numbers"] == numbers]
         for column, colour in zip(COLUMNS, _COLOURS, strict=True):
             times = [(line["products"], next(figures(line["tasks"][0]))[1][column]) for line in own]
-            points = [(place, time * 1e3) for place, time in times if time is not None]
             label = f"the same, {numbers} numbers each in place of {counts[0]}" if column == COLUMNS[0] else None
-            axes.plot(*zip(*points, strict=True), "s--", color=colour, markersize=3, linewidth=0.8, label=label)
+            if points := [(place, time * 1e3) for place, time in times if time is not None]:
+                axes.plot(*zip(*points, strict=True), "s--", color=colour, markersize=3, linewidth=0.8, label=label)
         axes.legend(frameon=False, fontsize=7)
 
 

@@ -7,7 +7,7 @@ kernel runs a phase whole and another a sweep (kernels.py), driven from runs.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -18,6 +18,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
 from everlog.engines.columnar.groups import group_columns
+from everlog.engines.columnar.kept_plans import KeptPlans, still_fits
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, Program, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
@@ -38,7 +39,6 @@ from everlog.plans.windows import Window, window_over
 from everlog.rules.syntax import Atom
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
-_GROWTH, _FEW = 2, 64  # plans are made anew when a relation has so many times more rows, and more than a few
 _NO_LIMITS = Limits(rounds=None, facts=None)
 
 
@@ -48,20 +48,6 @@ class Savepoint:
 
     sizes: dict[str, int]
     journal: int
-
-
-@dataclass(frozen=True)
-class KeptPlans:
-    """Plans of a phase, and the rows that the relations they read had when they were made."""
-
-    plans: list[Plan]
-    sizes: dict[str, int]
-
-    def fit(self, sizes: dict[str, int]) -> bool:
-        """Would plans for relations of these sizes be much the same?"""
-        return all(rows <= _GROWTH * self.sizes[name] + _FEW for name, rows in sizes.items()) and all(
-            rows <= _GROWTH * sizes[name] + _FEW for name, rows in self.sizes.items()
-        )
 
 
 class ColumnarEngine:
@@ -241,25 +227,30 @@ class ColumnarEngine:
     def window(self, rule: WindowRule) -> Window:
         """A window over its relation as it is now."""
         source = self._relations[rule.source.relation]
-        size = self.size(source)
-        there = np.flatnonzero((source.masks[:size] & at.ABSENT) == 0)
+        there = self._present(source)
         facts = map(tuple, source.facts[there, : source.arity].tolist())
         weights = source.weights[there].tolist() if rule.bag else [1] * len(there)
         rows = zip(facts, weights, strict=True)
         return window_over(rule.ordering, rows, self.dictionary)
 
     def statistics(self) -> Statistics:
-        return SampledStatistics(self._rows_of, self._sample, self.dictionary)
+        return SampledStatistics(self._facts_in, self._sample, self.dictionary)
 
-    def _rows_of(self, relation: str) -> int:
+    def _facts_in(self, relation: str) -> int:
         kept = self._relations.get(relation)
-        return self.size(kept) if kept is not None else 0
+        if kept is None:
+            return 0
+        return self.size(kept) if not kept.has_absent(self.tables) else len(self._present(kept))
+
+    def _present(self, relation: Relation) -> Ids:
+        """The rows whose fact is there."""
+        return np.flatnonzero((relation.masks[: self.size(relation)] & at.ABSENT) == 0)
 
     def _sample(self, relation: str) -> Sample:
-        kept = self._relations[relation]
-        size = self.size(kept)
-        if kept.sample is None or not kept.sample.still_fits(size):
-            kept.sample = Sample(kept.facts[:size])
+        kept, facts = self._relations[relation], self._facts_in(relation)
+        if kept.sample is None or not kept.sample.still_fits(facts):
+            present = slice(self.size(kept)) if facts == self.size(kept) else self._present(kept)
+            kept.sample = Sample(kept.facts[present])
         return kept.sample
 
     # --- updates ----------------------------------------------------------------------------------------------------
@@ -339,7 +330,7 @@ class ColumnarEngine:
     def compact(self, relation: Relation) -> None:
         """Drop the rows without a fact. Arrays that were handed out stay as they are."""
         self._updates.marks.forget()  # which knows facts by rows
-        kept = np.flatnonzero((relation.masks[: self.size(relation)] & at.ABSENT) == 0)
+        kept = self._present(relation)
         relation.keep_rows(kept)
         relation.describe(self.tables)
         self._truncate(relation, len(kept))
@@ -384,6 +375,10 @@ class ColumnarEngine:
         """Rows of all relations."""
         return int(self.tables.relations[: self.tables.relation_count, at.R_SIZE].sum())
 
+    def facts_in(self, relations: Iterable[str]) -> dict[str, int]:
+        """How many facts relations have, in the midst of an update too."""
+        return {name: self._facts_in(name) for name in relations}
+
     def plans(self, variants: Sequence[SweepVariant]) -> list[Plan]:
         """Plans for the variants of a sweep, more than one for some."""
         statistics = self.statistics()
@@ -392,12 +387,11 @@ class ColumnarEngine:
     def compile(self, phase: Phase) -> Program:
         """Plans for a phase, as a program for the kernel; those that were made before are kept while they fit."""
         kept = self._plans.get(phase)
-        sizes = {name: self._rows_of(name) for name in kept.sizes} if kept is not None else {}
-        if kept is None or not kept.fit(sizes):
+        if kept is None or not still_fits(kept.sizes, self.facts_in(kept.sizes)):
             statistics, variants = self.statistics(), (*phase.first, *phase.loop)
-            read = {atom.relation for variant in variants for atom in variant.rule.atoms}
             plans = [plan_variant(variant, statistics) for variant in variants]
-            kept = self._plans[phase] = KeptPlans(plans, {name: self._rows_of(name) for name in read})
+            read = {atom.relation for variant in variants for atom in variant.rule.atoms}
+            kept = self._plans[phase] = KeptPlans(plans, self.facts_in(read))
         return self.compile_plans(kept.plans)
 
     def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> Program:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.kept_plans import still_fits
 from everlog.engines.columnar.kernels import run, sweep
 from everlog.engines.columnar.programs import Program, owner_patterns
 from everlog.engines.columnar.refutations import RefuteStep
@@ -183,6 +184,8 @@ class SweepRun(Driver):
         self._program = engine.compile_plans([plan for plans in stages for plan in plans], sweep_.heads)
         variants = (*sweep_.first, *sweep_.check, *sweep_.loop)
         read = {atom.relation for variant in variants for atom in variant.rule.atoms}
+        # Without a seed a plan reads all there is, and how much that is differs from update to update.
+        self._facts = engine.facts_in(read) if any(variant.seed is None for variant in variants) else {}
         self._read = np.array([engine.relation(name).number for name in read], np.int64)
         self._grown_when_planned = engine.grown
         sizes = engine.tables.relations[self._read, at.R_SIZE]
@@ -196,6 +199,8 @@ class SweepRun(Driver):
             self._grown_when_planned = engine.grown
             if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
                 self._plan()
+        if not still_fits(self._facts, engine.facts_in(self._facts)):
+            self._plan()
         self._scratch.fit(self._program)
         program, grown = self._program, engine.grown
         state[:] = self._initial

@@ -29,7 +29,7 @@ PREFIX = f"PREFIX : <{EX}> "
 NODES = [iri(EX + name) for name in "abc"]
 PREDICATES = [iri(EX + name) for name in "pqr"]
 LITERALS = [integer(1), integer(2), integer(0), string("a"), string("1")]
-GRAPHS = [iri(EX + "g"), iri(EX + "h"), NODES[0]]
+GRAPHS = [iri(EX + "g"), NODES[0]]
 SUBJECTS = [*NODES, Term("blank", "n"), PREDICATES[0]]  # a predicate is a node too: variables may meet there
 OBJECTS = [*NODES, *LITERALS, Term("blank", "n"), PREDICATES[0]]
 
@@ -45,7 +45,7 @@ Quad = tuple[Term, Term, Term, Term]
 triples: st.SearchStrategy[Triple] = st.tuples(*map(st.sampled_from, (SUBJECTS, PREDICATES, OBJECTS)))
 graphs = st.lists(triples, min_size=4, max_size=12, unique=True)
 quads: st.SearchStrategy[Quad] = st.tuples(*map(st.sampled_from, (SUBJECTS, PREDICATES, OBJECTS, GRAPHS)))
-named_graphs = st.lists(quads, min_size=2, max_size=6, unique=True)
+named_graphs = st.lists(quads, min_size=4, max_size=16, unique=True)
 
 
 def facts(rows: Sequence[Sequence[Term]]) -> list[tuple[Any, ...]]:
@@ -232,9 +232,10 @@ class Drafts:
         return f"BIND({value} AS ?{target})", frozenset({target})
 
     def values(self, depth: int, before: Scope, outer: Scope) -> tuple[str, Scope]:
-        names = sorted({name for name in (self.one_of(*VARIABLES), self.one_of(*VARIABLES)) if name not in outer})
-        if not names:
+        free = [name for name in VARIABLES if name not in outer]
+        if not free:
             return self.block(depth, before, outer)
+        names = sorted({self.one_of(*free), self.one_of(*free)})
         rows = [" ".join(self.datum() for _ in names) for _ in range(self.draw(st.integers(1, 3)))]
         heading = " ".join(f"?{name}" for name in names)
         return f"VALUES ({heading}) {{ {' '.join(f'({row})' for row in rows)} }}", frozenset(names)
@@ -294,8 +295,8 @@ class Drafts:
         return "?" + self.one_of(*sorted(scope)) if scope and self.chance(85) else self.variable()
 
     def arithmetic(self, scope: Scope) -> str:
-        other = self.known(scope) if self.chance(50) else self.one_of("1", "2", "-1")
-        return f"{self.known(scope)} {self.one_of('+', '-', '*')} {other}"
+        other = self.known(scope) if self.chance(50) else self.one_of("1", "2", "-1", "0")
+        return f"{self.known(scope)} {self.one_of('+', '-', '*', '/')} {other}"
 
     def value(self, scope: Scope) -> str:
         match self.one_of("operand", "arithmetic", "coalesce", "if", "test"):
@@ -313,14 +314,14 @@ class Drafts:
 
     def select(self, depth: int, outer: Scope) -> tuple[str, Scope]:
         text, scope = self.group(depth, outer)
-        if self.chance(25):
-            shown, clauses = self.grouped(scope, outer)
-        else:
-            shown, clauses = self.chosen(scope, outer), ""
+        in_groups = self.chance(25)
+        shown, clauses = self.grouped(scope, outer) if in_groups else (self.chosen(scope, outer), "")
         names = [item.split("?")[-1].rstrip(")") for item in shown]
         distinct = "DISTINCT " if self.chance(20) else ""
         if not outer:
-            clauses += self.ordered(names)
+            clauses += self.ordered(names if in_groups else sorted({*names, *scope}))
+        if not outer and self.chance(5):
+            clauses += " " + self.values(0, NO_SCOPE, frozenset(names) - scope)[0]
         return f"SELECT {distinct}{' '.join(shown)} {text}{clauses}", frozenset(names)
 
     def chosen(self, scope: Scope, outer: Scope) -> list[str]:
@@ -359,15 +360,17 @@ class Drafts:
         return f"{function}({distinct}{argument})"
 
     def ordered(self, names: Sequence[str]) -> str:
-        """ORDER BY, LIMIT and OFFSET."""
+        """ORDER BY, LIMIT and OFFSET; the order may be by what is not shown."""
         clauses = ""
         if self.chance(20):
-            by = [self.one_of(f"?{name}", f"DESC(?{name})") for name in names if self.chance(60)]
+            by = [self.key(name) for name in names if self.chance(60)]
             clauses += f" ORDER BY {' '.join(by)}" if by else ""
-        if self.cut and self.chance(12):
-            clauses += f" LIMIT {self.one_of(1, 2, 3)}"
-            clauses += f" OFFSET {self.one_of(1, 2)}" if self.chance(30) else ""
+        if self.cut and self.chance(15):
+            clauses += self.one_of(" LIMIT 1", " LIMIT 2", " LIMIT 3", " LIMIT 3 OFFSET 1", " LIMIT 0", " OFFSET 2")
         return clauses
+
+    def key(self, name: str) -> str:
+        return self.one_of(f"?{name}", f"?{name}", f"DESC(?{name})", f"(?{name} + 1)", f"DESC(isIRI(?{name}))")
 
 
 def written(term: Term) -> str:

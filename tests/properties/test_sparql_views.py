@@ -14,8 +14,8 @@ from tests.oracle import State
 from tests.properties.test_update_streams import QUICK
 from tests.reproductions import script
 from tests.sparql_opinions import comparable, everlog_rows
-from tests.sparql_oracle.patterns import Data, Row, TooMany, select
-from tests.sparql_oracle.terms import from_everlog
+from tests.sparql_oracle.patterns import Data, Row, select
+from tests.sparql_oracle.terms import Beyond, from_everlog
 from tests.sparql_strategies import ViewStory, view_stories
 from tests.subjects import EngineSubject, OracleSubject
 
@@ -79,7 +79,7 @@ def check(engine: str, story: ViewStory) -> None:
     note(script(engine, story.updates, options={"strategy": story.strategy}))
     try:
         follow(engine, story)
-    except TooMany:
+    except Beyond:
         assume(False)
     except SparqlError as error:
         assume("can be combined in more than" not in str(error))

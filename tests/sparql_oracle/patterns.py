@@ -24,7 +24,7 @@ from rdflib.plugins.sparql.algebra import translateQuery
 from rdflib.plugins.sparql.parser import parseQuery
 from tests.sparql_oracle.expressions import Expressions, Failed, compute
 from tests.sparql_oracle.paths import Graph, pairs
-from tests.sparql_oracle.terms import Term, integer, order_of, term_from
+from tests.sparql_oracle.terms import Beyond, Term, integer, order_of, term_from
 
 from everlog.sparql.grammar import mend_grammar
 
@@ -34,10 +34,6 @@ Row = tuple[Term | None, ...]
 
 EMPTY: Mapping_ = frozenset()
 MOST = 20_000  # mappings in a bag: a random query that has more says nothing that a smaller one would not
-
-
-class TooMany(Exception):
-    """A query has more solutions than it is worth looking at."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +86,7 @@ class Patterns:
             return Counter(self.sequence(pattern))
         found: Bag = getattr(self, "_" + pattern.name.lower())(pattern)
         if found.total() > MOST:
-            raise TooMany
+            raise Beyond
         return found
 
     def expressions(self, mapping: Mapping_) -> Expressions:
@@ -276,7 +272,7 @@ class Patterns:
 def join(left: Bag, right: Bag) -> Bag:
     found: Bag = Counter()
     if len(left) * len(right) > MOST * 10:
-        raise TooMany
+        raise Beyond
     for one, many in left.items():
         for other, more in right.items():
             both = merged(one, other)

@@ -18,6 +18,10 @@ import everlog
 KINDS = ("blank", "iri", "number", "string", "boolean")
 
 
+class Beyond(Exception):
+    """The oracle has nothing to say of a query: it has too many solutions, or asks for what is not defined here."""
+
+
 class Term(NamedTuple):
     """A term; the values of integers are int, those of decimals Fraction."""
 

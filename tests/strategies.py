@@ -519,7 +519,13 @@ def graph_rule_stories(draw: Draw) -> Story:
     active = {rule.name: any(rule.name == other.name for other in story.program.rules) for rule in GRAPH_RULES.rules}
     found = []
     for update in story.updates:
-        names = draw(st.sets(st.sampled_from(list(active)), max_size=draw(st.sampled_from([1, 1, 2, 4, 8]))))
+        match draw(st.sampled_from(["some", "some", "some", "some", "all out", "back"])):
+            case "some":
+                names = draw(st.sets(st.sampled_from(list(active)), max_size=draw(st.sampled_from([1, 1, 2, 4, 8]))))
+            case "all out":  # what stays is explicit, and nothing is derived
+                names = {name for name, is_there in active.items() if is_there}
+            case "back":
+                names = {rule.name for rule in story.program.rules if not active[rule.name]}
         flips = [rule for rule in GRAPH_RULES.rules if rule.name in names]
         found.append(_flipping(update if draw(st.booleans()) else Update(), flips, active))
     return Story(story.program, story.facts, tuple(found))

@@ -219,9 +219,10 @@ class MaintainingEngine(Engine, Protocol):
         """Begin with what was marked during the update before: its derived facts are doomed; returns how many."""
 
     def tidy(self) -> None:
-        """Drop what past updates left behind of facts that are gone.
+        """Drop what past updates left behind: facts that are gone, and the ranks and weights of those that stay.
 
-        Before facts are loaded and phases run again: `load` and `derive` know of no fact that was there once.
+        Where nothing is derived, before facts are loaded and phases run again: `load` and `derive` know of no fact that
+        was there once, and give ranks and weights from none on.
         """
 
     def weight_changes(self, relation: str) -> tuple[FactColumns, Sequence[int]]:

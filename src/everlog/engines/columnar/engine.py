@@ -313,6 +313,8 @@ class ColumnarEngine:
         for relation in self._relations.values():
             if relation.dead:
                 self.compact(relation)
+            for known in (relation.ranks, relation.weights):
+                known[: self.size(relation)] = 0
 
     def weight_changes(self, relation: str) -> tuple[FactColumns, Sequence[int]]:
         return self._updates.weight_changes(self._relations[relation])

@@ -213,7 +213,9 @@ class ReferenceEngine:
         return self._updates.doom_marked()
 
     def tidy(self) -> None:
-        """Nothing is left behind here."""
+        for facts in self._facts.values():
+            for entry in facts.values():
+                entry.rank = entry.weight = 0
 
     def weight_changes(self, relation: str) -> tuple[FactColumns, list[int]]:
         changes = self._updates.weight_changes(relation)

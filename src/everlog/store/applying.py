@@ -56,16 +56,20 @@ class Target:
             view.fill()
 
 
-def maintain(
-    kb: KnowledgeBase,
-    target: Target,
-    inserted: Mapping[str, Batch],
-    deleted: Mapping[str, Batch],
-    strategy: str,
-    report: Report,
-    acknowledge: Acknowledge,
-) -> Changed:
+@dataclass(frozen=True)
+class CheckedUpdate:
+    """An update that has been read and checked: facts, what else it leads to, and who is told of it."""
+
+    inserted: Mapping[str, Batch]
+    deleted: Mapping[str, Batch]
+    target: Target
+    report: Report
+    acknowledge: Acknowledge  # called when the new state is complete, before anybody sees it
+
+
+def maintain(kb: KnowledgeBase, update: CheckedUpdate, strategy: str) -> Changed:
     """Change what is explicit, and rules, and carry that through the components."""
+    target, report = update.target, update.report
     engine, step = cast(MaintainingEngine, kb._engine), target.step
     kept = kb._maintenance.kept()
     report.strategy = strategy
@@ -83,7 +87,7 @@ def maintain(
             # The first facts of all are taken in before the next update is looked at, as the paper does.
             ahead = nothing_ahead if kb._is_empty() else kb._look_ahead
             watch.between_sweeps = Lookout(kb, engine, ahead, report).look
-        edited = _edit_all(kb, engine, inserted, deleted, report)
+        edited = _edit_all(kb, engine, update)
         if step is not None:
             edited += step.edit_bases(engine, kb._dictionary)
         report.phases = kb._maintenance.run(
@@ -92,7 +96,7 @@ def maintain(
         watch.look()
         report.marked_implicit += sum(component.marked for component in report.phases)
         answers = bag_changes(engine, staying)
-        acknowledge(target.arities)
+        update.acknowledge(target.arities)
     except BaseException:
         engine.abort()
         kb._maintenance.restore(kept)
@@ -115,21 +119,16 @@ def maintain(
     return gained, lost, answers
 
 
-def _edit_all(
-    kb: KnowledgeBase,
-    engine: MaintainingEngine,
-    inserted: Mapping[str, Batch],
-    deleted: Mapping[str, Batch],
-    report: Report,
-) -> list[str]:
+def _edit_all(kb: KnowledgeBase, engine: MaintainingEngine, update: CheckedUpdate) -> list[str]:
     """Change what is explicit; says which relations that concerns."""
+    report = update.report
     edited: list[str] = []
-    for name, batch in deleted.items():
+    for name, batch in update.deleted.items():
         known = kb._arities.get(name) == batch.arity
         changed = _edit(kb, engine, batch, edited, explicit=False) if known else 0
         report.deleted += changed
         report.not_there += batch.rows - changed
-    for batch in inserted.values():
+    for batch in update.inserted.values():
         changed = _edit(kb, engine, batch, edited, explicit=True)
         report.inserted += changed
         report.already_there += batch.rows - changed
@@ -147,17 +146,9 @@ def _edit(kb: KnowledgeBase, engine: MaintainingEngine, batch: Batch, edited: li
     return engine.edit(batch.relation, *facts, explicit=explicit)
 
 
-def derive_again(
-    kb: KnowledgeBase,
-    target: Target,
-    inserted: Mapping[str, Batch],
-    deleted: Mapping[str, Batch],
-    report: Report,
-    acknowledge: Acknowledge,
-    *,
-    goes_on: bool,
-) -> Changed:
+def derive_again(kb: KnowledgeBase, update: CheckedUpdate, *, goes_on: bool) -> Changed:
     """Derive everything; `goes_on` if the facts that are there have nothing derived among them, and none goes."""
+    target, report = update.target, update.report
     program = kb._maintenance.program if target.step is None else target.step.change.after
     if goes_on and kb._maintains():
         with Interrupts() as interrupts:
@@ -168,18 +159,18 @@ def derive_again(
     lost: dict[str, Rows] = {}
     try:
         if goes_on:
-            _derive(kb, engine, program, target.arities, inserted, report)
+            _derive(kb, engine, program, update)
             gained = _since(kb, savepoint, target.arities)
         else:
             engine = make_engine(kb._engine_name, kb._dictionary)
             for name, arity in target.arities.items():
                 engine.declare(Shape(name, arity))
-            load_remaining(kb._engine, engine, kb._arities, deleted, report)
-            _derive(kb, engine, program, target.arities, inserted, report)
+            load_remaining(kb._engine, engine, kb._arities, update.deleted, report)
+            _derive(kb, engine, program, update)
             gained, lost = _differences(kb, engine, target.arities)
             staying = [view for name, view in kb._views.items() if target.views.get(name) is view]
             answers = differences(kb._engine, engine, staying)
-        acknowledge(target.arities)
+        update.acknowledge(target.arities)
     except BaseException:
         kb._engine.rollback(savepoint)
         raise
@@ -190,20 +181,13 @@ def derive_again(
     return gained, lost, answers
 
 
-def _derive(
-    kb: KnowledgeBase,
-    engine: Engine,
-    program: EvaluatedProgram,
-    arities: Mapping[str, int],
-    inserted: Mapping[str, Batch],
-    report: Report,
-) -> None:
+def _derive(kb: KnowledgeBase, engine: Engine, program: EvaluatedProgram, update: CheckedUpdate) -> None:
     """Add facts and derive everything, where nothing is derived yet."""
-    for name, arity in arities.items():
+    for name, arity in update.target.arities.items():
         engine.declare(Shape(name, arity))
-    load(engine, inserted, report)
+    load(engine, update.inserted, update.report)
     load_bases(engine, program.rewriting.closures)
-    report.phases = materialise(engine, program.components, kb.limits.watch(), kb.on_progress)
+    update.report.phases = materialise(engine, program.components, kb.limits.watch(), kb.on_progress)
 
 
 def _since(kb: KnowledgeBase, savepoint: Any, arities: Mapping[str, int]) -> dict[str, Rows]:

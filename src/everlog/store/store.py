@@ -34,7 +34,7 @@ from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Aggregate, Atom, Bind, Literal, Program, Rule, Variable, literal_variables
-from everlog.store.applying import Changed, Target, derive_again, maintain
+from everlog.store.applying import Changed, CheckedUpdate, Target, derive_again, maintain
 from everlog.store.changes import Change, Report
 from everlog.store.encoding import Batch, FactEncoder, FactsArgument
 from everlog.store.engines import make_dictionary, make_engine, rewrites_pay
@@ -203,7 +203,8 @@ class KnowledgeBase:
                 self._journal.write(self, version, target, program.prefixes, kept, inserted, deleted)
 
         with Interrupts() as interrupts:
-            gained, lost, answers = self._apply(target, inserted, deleted, strategy, report, acknowledge)
+            checked = CheckedUpdate(inserted, deleted, target, report, acknowledge)
+            gained, lost, answers = self._apply(checked, strategy)
             self._prefixes.update(program.prefixes)
             self.version = version
             seen = [(self._views[name], self._views[name].follow(version, found)) for name, found in answers.items()]
@@ -370,26 +371,19 @@ class KnowledgeBase:
             arities = arities | new
         return Target(rules, views, arities, None if change is None else rule_step(self._maintenance, change))
 
-    def _apply(
-        self,
-        target: Target,
-        inserted: dict[str, Batch],
-        deleted: dict[str, Batch],
-        strategy: str,
-        report: Report,
-        acknowledge: Callable[[Mapping[str, int]], None],
-    ) -> Changed:
+    def _apply(self, update: CheckedUpdate, strategy: str) -> Changed:
+        target, report = update.target, update.report
         step = target.step
         if step is not None:
             report.rules = self._rules, target.rules
             report.rebuilt = step.rebuilt
         reshaped = any(target.arities[name] != arity for name, arity in self._arities.items())
-        goes_on = not self._rules and not self._views and not deleted and not reshaped
+        goes_on = not self._rules and not self._views and not update.deleted and not reshaped
         begins = step is not None and (goes_on or step.way is None)
-        overhaul = strategy == CHOOSE and self._is_overhaul(inserted, deleted)
+        overhaul = strategy == CHOOSE and self._is_overhaul(update)
         if not (overhaul or reshaped or begins) and self._can_maintain():
-            return maintain(self, target, inserted, deleted, strategy, report, acknowledge)
-        return derive_again(self, target, inserted, deleted, report, acknowledge, goes_on=goes_on)
+            return maintain(self, update, strategy)
+        return derive_again(self, update, goes_on=goes_on)
 
     def _maintains(self) -> bool:
         """Is the engine one that can carry an update through?"""
@@ -403,9 +397,9 @@ class KnowledgeBase:
         # updates are marked, derived facts are to remember what they came from.
         return self._look_ahead is not nothing_ahead or not self._is_empty()
 
-    def _is_overhaul(self, inserted: dict[str, Batch], deleted: dict[str, Batch]) -> bool:
+    def _is_overhaul(self, update: CheckedUpdate) -> bool:
         """Does an update replace so much that beginning anew is less work?"""
-        edits = sum(batch.rows for batches in (inserted, deleted) for batch in batches.values())
+        edits = sum(batch.rows for batches in (update.inserted, update.deleted) for batch in batches.values())
         if edits < OVERHAUL_FROM:
             return False
         given = sum(self._engine.count(name) for name in self._arities if name not in self._maintenance.defined)

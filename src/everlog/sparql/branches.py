@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from everlog.facts.terms import Term
 from everlog.plans.flat_rules import Attempt, Computation
 from everlog.rules.syntax import Argument, Atom, Bind, Call, Constant, Expression, Filter, Variable
 from everlog.sparql.expressions import resolved, told_apart
@@ -28,7 +27,9 @@ class Branch:
     atoms: tuple[Atom, ...] = ()
     absent: tuple[Atom, ...] = ()
     computations: tuple[Computation, ...] = ()
-    outside: frozenset[str] = frozenset()  # those of the bound variables that only what is around EXISTS binds
+    outside: frozenset[str] = (
+        frozenset()
+    )  # those of the bound variables that only what is around binds: values given, and outside of EXISTS
 
     @property
     def own(self) -> frozenset[str]:
@@ -79,12 +80,6 @@ class Branch:
         return replace(
             self.with_arguments({name: Variable(new) for name, new in names.items()}), bound=bound, outside=outside
         )
-
-    def given(self, name: str, term: Term) -> Branch:
-        """Where a variable has a value that is known before."""
-        if name in self.computed:
-            return self.where(Call("sameterm", (Variable(name), Constant(term))))
-        return self.with_arguments({name: Constant(term)}).binding(Constant(term), name)
 
     def with_arguments(self, arguments: Mapping[str, Argument]) -> Branch:
         """With other variables or constants in the place of some variables."""

@@ -84,7 +84,7 @@ class Patterns:
     def __init__(self, compilation: Compilation, graph: Argument | None = None, seed: Branch = UNIT) -> None:
         self.made = compilation
         self.graph = graph  # the graph that is looked at; None is the default graph
-        self.seed = seed  # inside EXISTS: what is bound around it, which goes with every pattern in there
+        self.seed = seed  # what is bound around: values that are given, and inside EXISTS; it goes with every pattern
         self._exists: dict[str, tuple[Algebra, bool]] = {}
 
     def branches(self, pattern: Algebra) -> Branches:
@@ -261,8 +261,8 @@ class Patterns:
 
     def _exists_atom(self, pattern: Algebra, outer: Branch) -> Atom:
         """The atom of the outer bindings for which a pattern has a solution."""
-        mentioned = {str(v) for v in _mentioned(pattern)} | self.graph_variable
-        shared = sorted(outer.bound & mentioned)
+        inner = {str(v) for v in mentioned(pattern)} | self.graph_variable
+        shared = sorted(outer.bound & inner)
         inside = Patterns(self.made, self.graph, self._seed(outer, shared))
         return self.made.conclude(self.made.relation("exists"), shared, inside.branches(pattern))
 
@@ -363,7 +363,7 @@ def _put(name: str, value: bool, expression: Expression) -> Expression:
     return expression
 
 
-def _mentioned(pattern: Any) -> Iterator[Any]:
+def mentioned(pattern: Any) -> Iterator[Any]:
     """Every variable that a pattern mentions, also in expressions and inside further EXISTS."""
     import rdflib
     from rdflib.paths import Path
@@ -374,9 +374,9 @@ def _mentioned(pattern: Any) -> Iterator[Any]:
     elif isinstance(pattern, CompValue):
         for key in pattern:
             if key != "_vars":
-                yield from _mentioned(getattr(pattern, key))
+                yield from mentioned(getattr(pattern, key))
     elif isinstance(pattern, dict):
-        yield from _mentioned(list(pattern))
+        yield from mentioned(list(pattern))
     elif isinstance(pattern, list | tuple | set) and not isinstance(pattern, Path):
         for each in pattern:
-            yield from _mentioned(each)
+            yield from mentioned(each)

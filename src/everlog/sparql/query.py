@@ -10,15 +10,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from everlog.errors import NotFoundError
 from everlog.expressions.functions import FUNCTIONS
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule, FlatRule
 from everlog.plans.windows import Ordering
 from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable, called_functions
-from everlog.sparql.branches import Branch
+from everlog.sparql import tables
+from everlog.sparql.branches import UNIT, Branch
 from everlog.sparql.expressions import EXISTS, FAILS, Translator
 from everlog.sparql.parsing import Algebra, parse_query
-from everlog.sparql.patterns import Compilation, Patterns
+from everlog.sparql.patterns import Compilation, Patterns, mentioned
 from everlog.sparql.scope import nodes
 from everlog.sparql.terms import HIDDEN, argument_from
 
@@ -96,10 +98,8 @@ def compile_query(
     form = algebra.name.removesuffix("Query").lower()
     made = Compilation(name, base, **dataset(algebra.datasetClause))
     asked = _modifiers(algebra.p)
-    branches = Patterns(made).branches(asked.pattern) if asked.pattern is not None else [Branch()]
-    if bindings:
-        for variable, term in bindings.items():
-            branches = [branch.given(variable, term) for branch in branches]
+    seed = tables.given(made, _known(bindings, algebra)) if bindings else UNIT
+    branches = Patterns(made, seed=seed).branches(asked.pattern) if asked.pattern is not None else [seed]
     in_scope = sorted({each for branch in branches for each in branch.bound if not each.startswith("~")})
     shown = _shown(form, algebra, asked, in_scope)
     query = _query(form, made, asked, branches, shown, f"{name}{AUXILIARY}answer")
@@ -108,6 +108,15 @@ def compile_query(
         template=tuple(_template(algebra.template or [])),
         described=tuple(argument_from(each) for each in (algebra.PV or [])) if form == "describe" else (),
     )
+
+
+def _known(bindings: Mapping[str, Term], algebra: Algebra) -> Mapping[str, Term]:
+    """The bindings, if the query has all these variables."""
+    variables = {str(variable) for variable in mentioned(algebra)}
+    for name in bindings:
+        if name not in variables:
+            raise NotFoundError.among("variable", name, variables)
+    return bindings
 
 
 def _query(

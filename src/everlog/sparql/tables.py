@@ -8,10 +8,11 @@ variables that its solutions may bind.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from everlog.facts.terms import Term
 from everlog.plans.flat_rules import AUXILIARY, FlatRule
 from everlog.rules.syntax import QUAD, Argument, Atom, Constant, Variable
 from everlog.sparql.branches import UNIT, Branch
@@ -38,6 +39,13 @@ def values(made: Compilation, rows: Sequence[Any]) -> Branches:
         row = Variable(made.variable())
         found.append(UNIT.having(Atom(relation, (row, *map(Variable, names)))).seen_as(frozenset(names)))
     return found
+
+
+def given(made: Compilation, values: Mapping[str, Term]) -> Branch:
+    """Variables with values that are known before; patterns see them as they see what is bound around EXISTS."""
+    relation, names = made.relation("given"), frozenset(values)
+    made.rules.append(FlatRule(made.name, (Atom(relation, tuple(map(Constant, values.values()))),), ()))
+    return replace(UNIT.having(Atom(relation, tuple(map(Variable, values)))), outside=names)
 
 
 def distinct(made: Compilation, branches: Branches) -> Branches:

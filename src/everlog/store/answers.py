@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from everlog.engines.interface import Engine
-from everlog.facts.terms import BlankNode, Term
+from everlog.facts.terms import BlankNode, Term, key_of, term_of
 from everlog.maintenance.materialise import Evaluation
 from everlog.plans.flat_rules import rule_reads
 from everlog.rules.components import maintenance_components
@@ -58,7 +57,9 @@ def prepare(query: Query) -> Prepared:
 
 def _prepared(text: str, base: str | None, prefixes: Mapping[str, str], bindings: Mapping[str, Term]) -> Prepared:
     """A query that was asked before is known, and engines know its phases again (they keep their plans)."""
-    asked = text, base, tuple(sorted(prefixes.items())), tuple(sorted(bindings.items(), key=itemgetter(0)))
+    # Terms by their keys: 1 and true are the same to a dictionary.
+    given = tuple(sorted((name, key_of(term)) for name, term in bindings.items()))
+    asked = text, base, tuple(sorted(prefixes.items())), given
     found = _remembered(*asked)
     # What NOW() and BNODE() give is part of the rules, and another one each time.
     return found if found.query.same_each_time else _remembered.__wrapped__(*asked)
@@ -66,9 +67,10 @@ def _prepared(text: str, base: str | None, prefixes: Mapping[str, str], bindings
 
 @lru_cache(_REMEMBERED)
 def _remembered(
-    text: str, base: str | None, prefixes: tuple[tuple[str, str], ...], bindings: tuple[tuple[str, Term], ...]
+    text: str, base: str | None, prefixes: tuple[tuple[str, str], ...], given: tuple[tuple[str, str], ...]
 ) -> Prepared:
-    return prepare(compile_query(text, "query", base=base, prefixes=dict(prefixes), bindings=dict(bindings)))
+    bindings = {name: term_of(key) for name, key in given}
+    return prepare(compile_query(text, "query", base=base, prefixes=dict(prefixes), bindings=bindings))
 
 
 def collect(engine: Engine, query: Query) -> Solutions:

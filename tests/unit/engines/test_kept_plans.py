@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import everlog
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.columnar.kept_plans import still_fits
@@ -30,6 +32,13 @@ def test_a_query_asked_again_is_planned_once_while_the_data_is_much_the_same() -
     kb.sparql_update("INSERT DATA { " + " ".join(f"<urn:{n}> <urn:q> {n} ." for n in range(2000)) + " }")
     assert len(kb.query(query)) == 3
     assert [id(kept) for kept in engine._plans.values()] != planned
+
+
+def test_values_for_variables_are_told_apart() -> None:
+    kb = everlog.open()
+    given = [1, True, 1.0, Decimal(1)]
+    found = [list(kb.query("SELECT (DATATYPE(?x) AS ?t) {}", bindings={"x": each})) for each in given]
+    assert len({str(each) for each in found}) == 4
 
 
 def test_time_is_what_it_is_when_asked() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.unit.sparql.letters import term
 
 import everlog
-from everlog.facts.terms import IRI
+from everlog.errors import NotFoundError
+from everlog.facts.terms import IRI, Term
 
 DATA = """@prefix : <http://e/> .
 :a :p :b, :c ; :name "A" ; :age 3 .
@@ -69,3 +72,26 @@ def test_construct(kb: everlog.KnowledgeBase) -> None:
 def test_values_for_variables(kb: everlog.KnowledgeBase) -> None:
     found = kb.query("SELECT ?x ?y { ?x <http://e/p> ?y }", bindings={"x": term("b")})
     assert list(found) == [(term("b"), term("c"))]
+
+
+GIVEN: dict[str, tuple[dict[str, Term], list[Any]]] = {
+    "SELECT ?x { ?x :age ?a FILTER(?a > ?limit) }": ({"limit": 3}, ["b"]),
+    "SELECT ?x { ?x :age ?a OPTIONAL { ?x :p ?y FILTER(?a > ?limit) } FILTER(!BOUND(?y)) }": ({"limit": 3}, ["a"]),
+    "SELECT ?x { ?x :p ?y MINUS { ?x :age ?a } }": ({"a": 5}, ["a", "a", "c"]),
+    "SELECT ?x { ?x :p ?y FILTER EXISTS { ?y :age ?a } }": ({"a": 5}, ["a"]),
+    "SELECT ?y { ?x :q* ?y }": ({"x": IRI("http://e/nobody")}, [IRI("http://e/nobody")]),
+    "SELECT (?n + 1 AS ?m) {}": ({"n": 4}, [5]),
+    "SELECT (COUNT(*) AS ?n) { ?x :age ?a FILTER(?a < ?limit) }": ({"limit": 5}, [1]),
+}
+
+
+@pytest.mark.parametrize("query", GIVEN)
+def test_values_are_seen_wherever_a_variable_stands(kb: everlog.KnowledgeBase, query: str) -> None:
+    bindings, expected = GIVEN[query]
+    found = kb.query("PREFIX : <http://e/> " + query, bindings=bindings)
+    assert found.sorted() == [(term(each),) for each in expected]
+
+
+def test_values_for_a_variable_that_is_not_there(kb: everlog.KnowledgeBase) -> None:
+    with pytest.raises(NotFoundError, match="no variable 'limt'"):
+        kb.query("SELECT ?x { ?x ?p ?y FILTER(?y > ?limit) }", bindings={"limt": 3})

@@ -57,12 +57,14 @@ def test_oracle_queries(engine: str, graph: list[Triple], text: str) -> None:
     check(engine, text, Data(frozenset(graph)))
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES["graphs"])
 @given(graph=graphs, quads=named_graphs, text=queries(with_graphs=True))
 def test_oracle_queries_over_named_graphs(engine: str, graph: list[Triple], quads: list[Quad], text: str) -> None:
     check(engine, text, Data(frozenset(graph), dataset(quads)))
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES["ask"])
 @given(graph=graphs, text=questions())
 def test_oracle_questions(engine: str, graph: list[Triple], text: str) -> None:
@@ -70,6 +72,7 @@ def test_oracle_questions(engine: str, graph: list[Triple], text: str) -> None:
     assert bool(knowledge_base(engine, data).query(text)) == ask(text, data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("opinion", SECOND_OPINIONS)
 @settings(max_examples=EXAMPLES["opinions"])
 @given(graph=graphs, text=queries(cut=False))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import assume, given, note, settings
 from tests.oracle import State
 from tests.properties.test_update_streams import QUICK
@@ -86,12 +87,14 @@ def check(engine: str, story: ViewStory) -> None:
         raise
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES["facts"])
 @given(story=view_stories(with_rules=False))
 def test_oracle_views(engine: str, story: ViewStory) -> None:
     check(engine, story)
 
 
+@pytest.mark.slow
 @settings(max_examples=EXAMPLES["rules"])
 @given(story=view_stories())
 def test_oracle_views_of_derived_triples(engine: str, story: ViewStory) -> None:

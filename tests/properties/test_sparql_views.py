@@ -26,7 +26,7 @@ from everlog.rules.syntax import TRIPLE
 from everlog.store.views import View
 
 # Nightly is 4,000 streams on each engine.
-EXAMPLES = {"facts": 6, "rules": 6} if QUICK else {"facts": 2000, "rules": 2000}
+EXAMPLES = {"facts": 6, "rules": 6} if QUICK else {"facts": 1500, "rules": 500}
 
 
 def data_of(state: State) -> Data:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -144,6 +144,15 @@ def key_of(term: Term) -> str:
         return typed_key(term.lexical, term.datatype)
     local, lexical = _plain(term)
     return f"^{local} {lexical}"
+
+
+def keys_of(terms: Iterable[Term | None]) -> tuple[str, ...]:
+    """What identifies several terms, the empty text for none; to Python itself 1, 1.0 and True are equal.
+
+    >>> keys_of([1, True, None])
+    ('^integer 1', '^boolean true', '')
+    """
+    return tuple("" if term is None else key_of(term) for term in terms)
 
 
 def typed_key(lexical: str, datatype: str) -> str:

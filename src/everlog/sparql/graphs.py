@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from everlog.expressions.ordering import order_key
-from everlog.facts.terms import IRI, BlankNode, Term, key_of
+from everlog.facts.terms import IRI, BlankNode, Term, keys_of
 from everlog.rules.syntax import Constant, Variable
 from everlog.sparql.query import Query
 from everlog.sparql.solutions import Solutions
@@ -20,16 +20,16 @@ class Graph:
     """Triples in the order in which they were found; a snapshot that later updates do not change."""
 
     def __init__(self, triples: Iterable[GroundTriple]) -> None:
-        self._triples = dict.fromkeys(triples)
+        self._triples = {keys_of(triple): triple for triple in triples}
 
     def __len__(self) -> int:
         return len(self._triples)
 
     def __iter__(self) -> Iterator[GroundTriple]:
-        return iter(self._triples)
+        return iter(self._triples.values())
 
     def __contains__(self, triple: object) -> bool:
-        return triple in self._triples
+        return isinstance(triple, tuple) and keys_of(triple) in self._triples
 
     def __repr__(self) -> str:
         return f"<a graph of {len(self):,} triples>"
@@ -44,7 +44,7 @@ class Graph:
         from everlog.sparql.serialising import check_format
 
         name = check_format(_LONG_NAMES.get(format.lower(), format), DOCUMENT_FORMATS)
-        return rdf_document(name, [tuple(map(key_of, triple)) for triple in self.sorted()])
+        return rdf_document(name, [keys_of(triple) for triple in self.sorted()])
 
 
 def constructed(query: Query, solutions: Solutions) -> Graph:

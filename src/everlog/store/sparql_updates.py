@@ -17,7 +17,7 @@ import numpy as np
 
 from everlog.engines.interface import FactColumns
 from everlog.errors import EverlogError, SparqlError
-from everlog.facts.terms import Term
+from everlog.facts.terms import Term, keys_of
 from everlog.rules.syntax import QUAD, TRIPLE
 from everlog.sparql.requests import (
     ALL,
@@ -94,7 +94,7 @@ def _modify(kb: KnowledgeBase, operation: Modify) -> Update:
 
 def _by_relation(quads: Iterable[Quad]) -> dict[str, list[tuple[Term, ...]]]:
     found: dict[str, list[tuple[Term, ...]]] = {}
-    for subject, predicate, object_, graph in dict.fromkeys(quads):
+    for subject, predicate, object_, graph in {keys_of(quad): quad for quad in quads}.values():
         if graph is None:
             found.setdefault(TRIPLE, []).append((subject, predicate, object_))
         else:

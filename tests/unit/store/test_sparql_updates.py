@@ -79,6 +79,17 @@ def test_blank_nodes_are_new_for_each_solution(kb: everlog.KnowledgeBase) -> Non
     assert len(found) == 4
 
 
+def test_terms_that_python_takes_for_equal_are_several() -> None:
+    kb = everlog.open()
+    (change,) = kb.sparql_update("INSERT DATA { <urn:a> <urn:p> 1, true, 1.0, 1 }")
+    assert change.report.inserted == 3
+    kb.sparql_update("INSERT { ?s <urn:q> ?o } WHERE { ?s <urn:p> ?o }")
+    assert len(kb.facts("triple")) == 6
+    graph = kb.query("CONSTRUCT WHERE { ?s <urn:q> ?o }")
+    assert len(graph) == 3 and (IRI("urn:a"), IRI("urn:q"), 1) in graph
+    assert (IRI("urn:a"), IRI("urn:q"), 1.0) not in graph
+
+
 def test_a_request_that_fails_is_undone(kb: everlog.KnowledgeBase) -> None:
     with pytest.raises(SparqlError, match="no folder was named"):
         kb.sparql_update(PREFIX + "DELETE DATA { :a :p 1 } ; INSERT DATA { :b :p 2 . :n :p 5 } ; LOAD <data.ttl>")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid4
 
 from everlog.answers.tables import Row
 from everlog.errors import SparqlError
 from everlog.facts.terms import IRI, BlankNode, Term
 from everlog.rules.syntax import Argument, Constant, Variable
+from everlog.sparql.ground_data import GroundData, read_ground_data
 from everlog.sparql.parsing import Algebra, parse_update
 from everlog.sparql.patterns import Compilation
 from everlog.sparql.query import Query, dataset, pattern_query
@@ -56,16 +58,24 @@ class Load:
     silent: bool
 
 
-Operation = Modify | Clear | Transfer | Load
+Operation = Modify | GroundData | Clear | Transfer | Load
 
 
 def read_request(text: str, name: str, *, base: str | None, prefixes: Mapping[str, str]) -> list[Operation]:
     """The operations of a request."""
+    data = read_ground_data(text, base, prefixes, scope=new_label())
+    if data is not None:
+        return [data]
     return [
         operation
         for number, (algebra, own_base) in enumerate(parse_update(text, base, prefixes))
         for operation in _operations(algebra, Compilation(f"{name}{number}", own_base))
     ]
+
+
+def new_label() -> str:
+    """The beginning of labels of blank nodes, which nothing else has."""
+    return f"u{uuid4().hex[:12]}"
 
 
 def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:

@@ -7,7 +7,6 @@ changed nothing in the end. A process that is killed between two operations leav
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from everlog.engines.interface import FactColumns
 from everlog.errors import EverlogError, SparqlError
 from everlog.facts.terms import Term, keys_of
 from everlog.rules.syntax import QUAD, TRIPLE
+from everlog.sparql.ground_data import GroundData
 from everlog.sparql.requests import (
     ALL,
     DEFAULT,
@@ -30,6 +30,7 @@ from everlog.sparql.requests import (
     Quad,
     Transfer,
     instances,
+    new_label,
     read_request,
 )
 from everlog.store.answers import collect, prepare
@@ -65,6 +66,8 @@ def _update(kb: KnowledgeBase, operation: Operation, load_from: Path | None) -> 
     match operation:
         case Modify():
             return _modify(kb, operation)
+        case GroundData():
+            return Update(operation.insert, operation.delete)
         case Clear():
             return Update(delete=_explicit(kb, operation.graph))
         case Transfer():
@@ -86,7 +89,7 @@ def _modify(kb: KnowledgeBase, operation: Modify) -> Update:
     insert: list[Quad] = []
     delete: list[Quad] = []
     for row in rows:
-        blank = f"u{uuid.uuid4().hex[:12]}" if operation.insert else ""
+        blank = new_label() if operation.insert else ""
         delete += instances(operation.delete, names, row, blank)
         insert += instances(operation.insert, names, row, blank)
     return Update(_by_relation(insert), _by_relation(delete))

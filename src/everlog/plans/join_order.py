@@ -183,7 +183,7 @@ class _Search:
                     if key not in longer or extended < longer[key]:
                         longer[key] = extended
             prefixes = longer
-        return min(known, *prefixes.values())
+        return min([known, *prefixes.values()])
 
     def _greedy(self, start: tuple[int, ...]) -> _Prefix:
         prefix = _Prefix(0.0, 1.0, start)

@@ -118,7 +118,7 @@ class Dictionary:
     # --- values beside the terms ------------------------------------------------------------------------------------
 
     def described(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        """For each id >= 0 how its term compares, and its value as a double: exact where the kind says so, else NaN."""
+        """For each id >= 0 how its term compares, and its number or point in time as a double; see kinds.py."""
         self._describe()
         return self._kinds, self._numbers
 

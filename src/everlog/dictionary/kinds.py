@@ -1,12 +1,14 @@
 """How does a term compare with others, so that kernels can tell without looking at the term?
 
-IRI, BLANK, STRING, LANGUAGE    equal only when they are the same term
-EXACT                           a number that a double says exactly
-ROUNDED                         a decimal or large integer whose nearest double is known: other doubles tell it from
-                                other numbers, but not from one with the same
-FLOAT                           an xsd:float, which others are rounded to where they are compared with it
-DATE, ZONED_DATE, DATE_TIME, ZONED_DATE_TIME    a point in time, in seconds; comparable within a kind
-OTHER                           everything else is left to everlog.expressions
+    IRI, BLANK, STRING, LANGUAGE    equal only when they are the same term
+    EXACT                           an integer or decimal that a double says exactly
+    ROUNDED                         one whose nearest double is known: that tells it from numbers with another double,
+                                    but not from those with the same
+    DOUBLE, FLOAT                   an xsd:double or xsd:float; other numbers are rounded to them when compared
+    DATE, ZONED_DATE, DATE_TIME, ZONED_DATE_TIME    a point in time, in seconds; comparable within a kind
+    OTHER                           everything else is left to everlog.expressions
+
+Kernels ask for ranges: numbers begin at EXACT, points in time at DATE, and OTHER is last.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from everlog.expressions.functions import FUNCTIONS
 from everlog.expressions.values import ExpressionError, effective_boolean, equal, shares_value
 from everlog.facts.terms import Term
-from everlog.rules.syntax import Call, Constant, Expression, Variable
+from everlog.rules.syntax import Call, Constant, Expression, Variable, called_functions
 
 SHARES_VALUE = "~shares_value"  # a condition that rewrites put into rules; no user's function has such a name
 
@@ -43,6 +43,11 @@ def compile_expression(expression: Expression, variables: Sequence[str]) -> Comp
         return form(args)
     assert expression.function in FUNCTIONS, f"checks let the unknown function {expression.function!r} pass"
     return _call(FUNCTIONS[expression.function].implementation, args)
+
+
+def is_deterministic(expression: Expression) -> bool:
+    """Has the expression the same value whenever it is evaluated for the same row?"""
+    return all(name not in FUNCTIONS or FUNCTIONS[name].deterministic for name in called_functions(expression))
 
 
 def holds(compiled: Compiled, values: Row) -> bool:

@@ -150,9 +150,6 @@ class _Search:
         self._bound: dict[int, int] = {}
         self._matches: dict[tuple[int, int], float] = {}
 
-    def _bit_of(self, argument: Argument) -> int:
-        return 0 if isinstance(argument, Constant) else self._bit(argument.name)
-
     def _bit(self, name: str) -> int:
         return self._bits.setdefault(name, 1 << len(self._bits))
 
@@ -208,7 +205,8 @@ class _Search:
             found.append((position, extended))
             if not chosen or variables & before or extended.bindings <= _SMALL_PRODUCT:
                 sane.append((position, extended))
-        least = min(found, key=lambda each: each[1].bindings)
+        # Of several the one that the bindings say something about: estimates of the others may be wrong by far.
+        least = min(found, key=lambda each: (each[1].bindings, not self._variables[each[0]] & before))
         return [least] if least[1].bindings <= prefix.bindings else sane or found
 
     def _extend(self, chosen: int, before: int, prefix: _Prefix, position: int) -> _Prefix:

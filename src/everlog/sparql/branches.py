@@ -27,9 +27,8 @@ class Branch:
     atoms: tuple[Atom, ...] = ()
     absent: tuple[Atom, ...] = ()
     computations: tuple[Computation, ...] = ()
-    outside: frozenset[str] = (
-        frozenset()
-    )  # those of the bound variables that only what is around binds: values given, and outside of EXISTS
+    # Those of the bound variables that only what is around binds: values that are given, and what stands around EXISTS.
+    outside: frozenset[str] = frozenset()
 
     @property
     def own(self) -> frozenset[str]:
@@ -119,22 +118,19 @@ def concluding(head: Atom, branch: Branch) -> tuple[Atom, Branch]:
     Which values a variable stands for is known where a branch is made, but not which of them is used in the end. A
     computation costs the engine more than an atom.
     """
-    while True:
-        stands_for = next((c for c in branch.computations if _is_another_name(c)), None)
-        if stands_for is None:
-            return head, branch
-        assert not isinstance(stands_for, Filter) and isinstance(stands_for.expression, Argument)
-        others = tuple(c for c in branch.computations if c is not stands_for)
-        names = {stands_for.variable.name: stands_for.expression}
-        head, branch = _in_atom(head, names), replace(branch, computations=others).with_arguments(names)
-
-
-def _is_another_name(computation: Computation) -> bool:
-    """Does a computation give its variable the value that another has?
-
-    BIND is for variables that are bound (a branch says which), and so never fails then.
-    """
-    return not isinstance(computation, Filter) and isinstance(computation.expression, Variable)
+    names: dict[str, Argument] = {}
+    others: list[Computation] = []
+    for computation in branch.computations:
+        # BIND is for variables that are bound (a branch says which), and so never fails where it only copies.
+        if not isinstance(computation, Filter) and isinstance(computation.expression, Variable):
+            names[computation.variable.name] = computation.expression
+        else:
+            others.append(computation)
+    for name, stands_for in names.items():
+        while isinstance(stands_for, Variable) and stands_for.name in names:  # another name of another name
+            stands_for = names[stands_for.name]
+        names[name] = stands_for
+    return _in_atom(head, names), replace(branch, computations=tuple(others)).with_arguments(names)
 
 
 def joined(left: Branch, right: Branch, fresh: str) -> Branch:

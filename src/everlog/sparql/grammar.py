@@ -1,13 +1,16 @@
-"""Where does rdflib's grammar lose what a query says?
+r"""Where does rdflib's grammar lose what a query says?
 
-Two of its rules are mended before the first query is read:
+Some of its rules are mended before the first query is read:
 
     `!^:p`          the IRI after `^` in a negated set is dropped
     `-1.0`, `-01`   a negative number is computed, which fails for decimals and changes how it is written
+    a tab           becomes spaces, in strings too
+    `:a\-b`          the backslash becomes part of the IRI
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -26,6 +29,13 @@ def mend_grammar() -> None:
         number.set_parse_action(_negative)
     for number in (parser.DECIMAL_POSITIVE, parser.DOUBLE_POSITIVE):
         number.set_parse_action(_positive)
+    for unit in (parser.Query, parser.UpdateUnit):
+        unit.parse_with_tabs()
+    parser.PN_LOCAL.set_parse_action(_without_backslashes)
+
+
+def _without_backslashes(tokens: Any) -> str:
+    return re.sub(r"\\(.)", r"\1", tokens[0])
 
 
 def _negative(tokens: Any) -> Any:

@@ -26,12 +26,14 @@ _QUOTED = re.compile(
     r"|'''(?:[^'\\]|\\.|'(?!''))*'''"
     r'|"(?:[^"\\\r\n]|\\.)*"'
     r"|'(?:[^'\\\r\n]|\\.)*'"
-    rf"|{_IRI}|#[^\r\n]*",
+    rf"|{_IRI}|#[^\n]*\n?",
     re.DOTALL,
 )
 _NAMED_GRAPH = re.compile(r"\bGRAPH\s+(?:_(?!:)|(?!_:)[^\s:{}]*:[^\s{}]*)\s*\{[^{}]*\}", re.IGNORECASE)
 # What TriG has and SPARQL has not, or has elsewhere: graphs without GRAPH, prefixes among triples, quoted triples.
-_OTHERWISE = re.compile(r"[{}<>~|]|@(?:prefix|base)\b|(?<![\w:@-])(?:PREFIX|BASE|GRAPH)(?![\w:-])", re.IGNORECASE)
+_OTHERWISE = re.compile(
+    r"[{}<>~|]|@(?:prefix|base|version)\b|(?<![\w:@-])(?:PREFIX|BASE|VERSION|GRAPH)(?![\w:-])", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,10 @@ def read_ground_data(text: str, base: str | None, prefixes: Mapping[str, str], s
     from everlog.formats.rdf import read_rdf
 
     request = _REQUEST.fullmatch(text)
-    if request is None:
+    bare = _QUOTED.sub(_bare, request["data"]) if request is not None else ""
+    if request is None or "#" in bare:  # a comment that goes on behind the last brace
         return None
     deletes = request["verb"].upper() == "DELETE"
-    bare = _QUOTED.sub(_bare, request["data"])  # so that what is looked for is not found inside of a text
     if _OTHERWISE.search(_NAMED_GRAPH.sub(" ", bare)) or (deletes and ("_:" in bare or "[" in bare or "(" in bare)):
         return None
     known = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in prefixes.items())
@@ -63,7 +65,8 @@ def read_ground_data(text: str, base: str | None, prefixes: Mapping[str, str], s
 
 
 def _bare(quoted: re.Match[str]) -> str:
-    return " " if quoted[0].startswith("#") else "_"
+    """In the place of a text, so that nothing is looked for inside of it."""
+    return "_" if not quoted[0].startswith("#") else " " if quoted[0].endswith("\n") else "#"
 
 
 def _end(bare: str) -> str:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from everlog.errors import NotFoundError
-from everlog.expressions.functions import FUNCTIONS
 from everlog.facts.terms import Term
+from everlog.plans.expressions import is_deterministic
 from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule, FlatRule
 from everlog.plans.windows import Ordering
-from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable, called_functions
+from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable
 from everlog.sparql import tables
 from everlog.sparql.branches import UNIT, Branch
 from everlog.sparql.expressions import EXISTS, FAILS, Translator
@@ -59,11 +60,11 @@ class Query:
         """Is each answer there once?"""
         return self.distinct and len(self.columns) == len(self.shown)
 
-    @property
+    @cached_property
     def same_each_time(self) -> bool:
         """Do its rules say the same whenever it is asked? They hold what NOW() and BNODE() give."""
         computed = (c.expression for rule in self.rules if isinstance(rule, FlatRule) for c in rule.computations)
-        return all(FUNCTIONS[name].deterministic for each in computed for name in called_functions(each))
+        return all(map(is_deterministic, computed))
 
     @property
     def ordering(self) -> Ordering:

@@ -80,13 +80,13 @@ def typed(text: str, name: str) -> Literal:
     return Literal(text, f"http://www.w3.org/2001/XMLSchema#{name}")
 
 
-FLOATS: list[Term] = [typed(text, "float") for text in ("0.1", "1.5", "16777216", "1.0E10", "-3.25E0")]
+FLOATS: list[Term] = [typed(text, "float") for text in ("0", "0.1", "1.5", "16777216", "1.0E10", "1E-45")]
 DOUBLES: list[Term] = [1.0, 0.1, 1.5, 16777217.0, 1e300, -0.0]
 TERMS: list[Term] = [
     "a", "b", "", IRI("http://ex.org/a"), IRI("http://ex.org/b"), 0, 1, -7, 2**40, 2**60, Decimal("1.0"),
     Decimal("0.1"), Decimal("1.5"), 1.0, 0.1, 1.5, float("nan"), float("inf"), True, False, Literal("1", "http://ex.org/t"),
     Literal("a", language="en"), typed("01", "integer"),
-    *FLOATS, *DOUBLES, 16777217, 2**60 + 1, Decimal("0.1000000001"), Decimal("0.10000000000000000000001"),
+    *FLOATS, *DOUBLES, 16777217, 2**60 + 1, Decimal("0.1000000001"), Decimal("1.3E-45"), Decimal("1E-51"),
     typed("NaN", "float"), *(typed(f"2008-01-{rest}", "date") for rest in ("01", "02", "01Z", "02+14:00")),
     *(typed(f"2008-01-01T00:00:00{rest}", "dateTime") for rest in ("", ".5", ".0005", "Z", "-05:00")),
     typed("00:00:01", "time"), typed("2008-13-01", "date"), Literal("a", language="de"),

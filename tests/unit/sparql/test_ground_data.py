@@ -40,6 +40,10 @@ WRONG = [
     "INSERT DATA { none:a none:p 1 }",
     "INSERT DATA { <urn:a b> <urn:p> 1 }",
     "INSERT DATA { <urn:a> <urn:p> }",
+    "INSERT DATA { <urn:a> <urn:p> 1 . # last }",
+    "INSERT DATA { # nothing }",
+    'INSERT DATA { VERSION "1.2" <urn:a> <urn:p> 1 }',
+    'INSERT DATA { @version "1.2" . <urn:a> <urn:p> 1 }',
 ]
 
 

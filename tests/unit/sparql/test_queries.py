@@ -74,6 +74,13 @@ def test_values_for_variables(kb: everlog.KnowledgeBase) -> None:
     assert list(found) == [(term("b"), term("c"))]
 
 
+def test_texts_and_names_are_taken_as_they_are_written(kb: everlog.KnowledgeBase) -> None:
+    """rdflib makes spaces of tabs and keeps the backslash of an escape in a name."""
+    assert list(kb.query("SELECT (STRLEN('a\tb') AS ?n) {}")) == [(3,)]
+    kb.sparql_update("PREFIX : <http://e/> INSERT DATA { :x :said :c\\-d }")
+    assert list(kb.query("PREFIX : <http://e/> SELECT ?y { ?x :said ?y . ?x :said :c\\-d }")) == [(term("c-d"),)]
+
+
 GIVEN: dict[str, tuple[dict[str, Term], list[Any]]] = {
     "SELECT ?x { ?x :age ?a FILTER(?a > ?limit) }": ({"limit": 3}, ["b"]),
     "SELECT ?x { ?x :age ?a OPTIONAL { ?x :p ?y FILTER(?a > ?limit) } FILTER(!BOUND(?y)) }": ({"limit": 3}, ["a"]),

@@ -32,7 +32,7 @@ from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseRe
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.flat_rules import Refuted, WholeRule, WindowRule
-from everlog.plans.join_order import Statistics, plan_alternatives, plan_variant
+from everlog.plans.join_order import plan_alternatives, plan_variant
 from everlog.plans.operators import Plan
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
 from everlog.plans.windows import Window, window_over
@@ -233,21 +233,20 @@ class ColumnarEngine:
         rows = zip(facts, weights, strict=True)
         return window_over(rule.ordering, rows, self.dictionary)
 
-    def statistics(self) -> Statistics:
-        return SampledStatistics(self._facts_in, self._sample, self.dictionary)
+    def statistics(self) -> SampledStatistics:
+        return SampledStatistics(self._size_of, self._sample, self.dictionary)
 
-    def _facts_in(self, relation: str) -> int:
+    def _size_of(self, relation: str) -> int:
+        """How many facts there are, in the midst of an update too."""
         kept = self._relations.get(relation)
-        if kept is None:
-            return 0
-        return self.size(kept) if not kept.has_absent(self.tables) else len(self._present(kept))
+        return self._updates.count_now(kept) if kept is not None else 0
 
     def _present(self, relation: Relation) -> Ids:
         """The rows whose fact is there."""
         return np.flatnonzero((relation.masks[: self.size(relation)] & at.ABSENT) == 0)
 
     def _sample(self, relation: str) -> Sample:
-        kept, facts = self._relations[relation], self._facts_in(relation)
+        kept, facts = self._relations[relation], self._size_of(relation)
         if kept.sample is None or not kept.sample.still_fits(facts):
             present = slice(self.size(kept)) if facts == self.size(kept) else self._present(kept)
             kept.sample = Sample(kept.facts[present])
@@ -377,9 +376,10 @@ class ColumnarEngine:
         """Rows of all relations."""
         return int(self.tables.relations[: self.tables.relation_count, at.R_SIZE].sum())
 
-    def facts_in(self, relations: Iterable[str]) -> dict[str, int]:
-        """How many facts relations have, in the midst of an update too."""
-        return {name: self._facts_in(name) for name in relations}
+    def sizes_of(self, atoms: Iterable[Atom]) -> dict[Atom, float]:
+        """How many facts have the constants of atoms, about."""
+        statistics = self.statistics()
+        return {atom: statistics.rows(atom) for atom in atoms}
 
     def plans(self, variants: Sequence[SweepVariant]) -> list[Plan]:
         """Plans for the variants of a sweep, more than one for some."""
@@ -389,11 +389,11 @@ class ColumnarEngine:
     def compile(self, phase: Phase) -> Program:
         """Plans for a phase, as a program for the kernel; those that were made before are kept while they fit."""
         kept = self._plans.get(phase)
-        if kept is None or not still_fits(kept.sizes, self.facts_in(kept.sizes)):
+        if kept is None or not still_fits(kept.sizes, self.sizes_of(kept.sizes)):
             statistics, variants = self.statistics(), (*phase.first, *phase.loop)
             plans = [plan_variant(variant, statistics) for variant in variants]
-            read = {atom.relation for variant in variants for atom in variant.rule.atoms}
-            kept = self._plans[phase] = KeptPlans(plans, self.facts_in(read))
+            read = {atom for variant in variants for atom in variant.rule.atoms}
+            kept = self._plans[phase] = KeptPlans(plans, self.sizes_of(read))
         return self.compile_plans(kept.plans)
 
     def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> Program:

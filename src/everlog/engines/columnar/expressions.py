@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, UNBOUND, Dictionary, Ids
-from everlog.engines.columnar.outcomes import KnownOutcomes
+from everlog.engines.columnar.outcomes import MOST_OF_ONE, KnownOutcomes
 from everlog.expressions.values import ExpressionError, effective_boolean
 from everlog.plans.expressions import compile_expression
 from everlog.plans.operators import Compute, Select
@@ -67,6 +67,8 @@ class ExpressionStep:
         """Look at each distinct input once; what came of it is remembered, as an id, or as one of the marks below."""
         distinct, places = _distinct_rows(columns, count)
         outcomes = self._outcomes
+        if len(outcomes) > MOST_OF_ONE:
+            outcomes.clear()
         for key in distinct:
             if key not in outcomes:
                 outcomes[key] = self._outcome(key)

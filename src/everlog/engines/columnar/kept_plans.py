@@ -1,7 +1,7 @@
 """Until when is a plan as good as a new one?
 
-Plans follow sizes. They are kept, since making them takes longer than most of them run, while the relations that they
-read have about as many facts as when they were made.
+Plans follow sizes. They are kept, since making them takes longer than most of them run, while about as many facts match
+the atoms that they read as when they were made.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from everlog.plans.operators import Plan
+from everlog.rules.syntax import Atom
 
-Sizes = Mapping[str, int]  # how many facts relations have
+Sizes = Mapping[Atom, float]  # how many facts have the constants of an atom
 
 _GROWTH, _FEW = 2, 64  # so many times more facts, and more than a few, make another plan worth a look
 
 
 @dataclass(frozen=True)
 class KeptPlans:
-    """Plans, and the sizes of the relations that they read when they were made."""
+    """Plans, and how much there was to read when they were made."""
 
     plans: list[Plan]
     sizes: Sizes
@@ -27,5 +28,5 @@ class KeptPlans:
 def still_fits(before: Sizes, now: Sizes) -> bool:
     """Would a plan be much the same now?"""
     return all(
-        facts <= _GROWTH * before[name] + _FEW and before[name] <= _GROWTH * facts + _FEW for name, facts in now.items()
+        facts <= _GROWTH * before[atom] + _FEW and before[atom] <= _GROWTH * facts + _FEW for atom, facts in now.items()
     )

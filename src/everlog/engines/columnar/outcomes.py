@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 
-from everlog.expressions.functions import FUNCTIONS
-from everlog.plans.expressions import SHARES_VALUE
-from everlog.rules.syntax import Call, Expression, Variable, called_functions
+from everlog.plans.expressions import is_deterministic
+from everlog.rules.syntax import Call, Expression, Variable
 
 Outcomes = dict[tuple[int, ...], int]
 _MOST_EXPRESSIONS = 256
-_MOST_OUTCOMES = 1 << 20  # in all, about 100 bytes each
+_MOST_OUTCOMES = 1 << 20  # in all, about 180 bytes each
+MOST_OF_ONE = 1 << 18  # of one expression: more are seldom asked for again
 
 
 class KnownOutcomes:
@@ -26,7 +26,7 @@ class KnownOutcomes:
 
     def of(self, expression: Expression, names: Sequence[str], *, condition: bool) -> Outcomes:
         """Where to keep what comes of an expression for inputs in the order of `names`."""
-        if not all(name == SHARES_VALUE or FUNCTIONS[name].deterministic for name in called_functions(expression)):
+        if not is_deterministic(expression):
             return {}
         key = _numbered(expression, names), condition
         found = self._known.pop(key, {})

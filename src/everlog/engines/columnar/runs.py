@@ -185,7 +185,9 @@ class SweepRun(Driver):
         variants = (*sweep_.first, *sweep_.check, *sweep_.loop)
         read = {atom.relation for variant in variants for atom in variant.rule.atoms}
         # Without a seed a plan reads all there is, and how much that is differs from update to update.
-        self._facts = engine.facts_in(read) if any(variant.seed is None for variant in variants) else {}
+        self._sizes = engine.sizes_of(
+            atom for variant in variants if variant.seed is None for atom in variant.rule.atoms
+        )
         self._read = np.array([engine.relation(name).number for name in read], np.int64)
         self._grown_when_planned = engine.grown
         sizes = engine.tables.relations[self._read, at.R_SIZE]
@@ -199,7 +201,7 @@ class SweepRun(Driver):
             self._grown_when_planned = engine.grown
             if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
                 self._plan()
-        if not still_fits(self._facts, engine.facts_in(self._facts)):
+        if not still_fits(self._sizes, engine.sizes_of(self._sizes)):
             self._plan()
         self._scratch.fit(self._program)
         program, grown = self._program, engine.grown

@@ -8,33 +8,32 @@ pair of values; comparing numbers and dates is left to the kernel.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import count
 
 from everlog.plans.operators import Compute, Select, Step
 from everlog.rules.syntax import Argument, Call, Expression, Variable, expression_variables
 
-COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+_COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
 
 def smaller_steps(steps: Iterable[Step]) -> list[Step]:
     """Steps that do the same."""
+    numbers = count()
     found: list[Step] = []
     for step in steps:
-        if isinstance(step, Select):
-            found.extend(_conditions(step.expression, len(found)))
-        else:
-            found.append(step)
+        found.extend(_conditions(step.expression, numbers) if isinstance(step, Select) else [step])
     return found
 
 
-def _conditions(expression: Expression, number: int) -> Iterator[Step]:
+def _conditions(expression: Expression, numbers: Iterator[int]) -> Iterator[Step]:
     if isinstance(expression, Call) and expression.function == "&&":
-        for place, part in enumerate(expression.args):
-            yield from _conditions(part, number + place)
-    elif isinstance(expression, Call) and expression.function in COMPARISONS and _is_of_two(expression):
+        for part in expression.args:
+            yield from _conditions(part, numbers)
+    elif isinstance(expression, Call) and expression.function in _COMPARISONS and _is_of_two(expression):
         sides: list[Argument] = []
-        for place, side in enumerate(expression.args):
+        for side in expression.args:
             if isinstance(side, Call):
-                value = f"~side {number} {place}"  # no rule has such a variable
+                value = f"~side{next(numbers)}"  # no rule has such a variable
                 yield Compute(side, value, attempt=True)  # no value: the comparison fails, and so does the condition
                 side = Variable(value)
             sides.append(side)

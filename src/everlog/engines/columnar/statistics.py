@@ -38,11 +38,12 @@ class Sample:
         return size <= _GROWTH * self._size and self._size <= _GROWTH * size
 
     def share(self, constants: Constants) -> float:
-        """The part of all rows that have these constants."""
-        matching = len(self._chosen(constants))
-        taken = len(self._columns[0])
-        # A constant that was not seen is rare where not every row was looked at, not impossible.
-        return max(matching, 0.5) / taken if taken < self._size else matching / taken
+        """The part of all rows that have these constants.
+
+        Never none: a constant that was not seen is rare, and plans outlive the day on which nothing had it. To an
+        estimate of nothing all that comes after it would cost the same.
+        """
+        return max(len(self._chosen(constants)), 0.5) / len(self._columns[0])
 
     def distinct(self, constants: Constants, keys: tuple[int, ...], rows: float) -> float:
         """Distinct keys of all rows with these constants; those seen once stand for many more (the GEE estimator)."""
@@ -74,17 +75,23 @@ class SampledStatistics:
     def __init__(self, sizes: Callable[[str], int], sample: Callable[[str], Sample], dictionary: Dictionary) -> None:
         self._sizes, self._sample, self._dictionary = sizes, sample, dictionary
 
-    def matches(self, atom: Atom, bound: frozenset[int]) -> float:
+    def rows(self, atom: Atom) -> float:
+        """How many facts have the constants of an atom."""
         size = self._sizes(atom.relation)
-        if size == 0:
-            return 0.0
-        constants = tuple(
+        return size * self._sample(atom.relation).share(self._constants(atom)) if size else 0.5
+
+    def _constants(self, atom: Atom) -> Constants:
+        return tuple(
             (column, self._dictionary.find(arg.term) or 0)
             for column, arg in enumerate(atom.args)
             if isinstance(arg, Constant)
         )
-        sample = self._sample(atom.relation)
-        rows = size * sample.share(constants)
+
+    def matches(self, atom: Atom, bound: frozenset[int]) -> float:
+        rows = self.rows(atom)
+        if not self._sizes(atom.relation):
+            return rows
+        constants, sample = self._constants(atom), self._sample(atom.relation)
         keys = tuple(column for column in sorted(bound) if isinstance(atom.args[column], Variable))
         if not keys:
             return rows

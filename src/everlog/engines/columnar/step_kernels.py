@@ -19,7 +19,8 @@ from everlog.engines.columnar.memory import int32s, uint16s
 FIRST_ROWS = 8  # rows per binding that are looked at first, where one may be enough
 START = -2  # a cursor that has not looked at its binding yet
 UNDECIDED = -1  # a comparison that needs Python
-FLOAT_MARGIN = 1e-6  # numbers that differ by more, in proportion, differ as floats too
+FLOAT_MARGIN = 1e-6  # numbers that differ by more, in proportion, differ as floats too …
+LEAST_FLOAT = 1.2e-38  # … but for those so small that floats have fewer digits
 
 
 @kernel
@@ -390,7 +391,7 @@ def compare_ids(comparison, a, b, kinds, numbers):
         return UNDECIDED
     if kind_a == KIND_OTHER or kind_b == KIND_OTHER:
         return UNDECIDED
-    # IRIs, blank nodes, strings, and one number at most: equal only when the same.
+    # IRIs, blank nodes, strings with and without a language, and one number or date at most: equal only when the same.
     return 1 if (a == b) == (comparison == at.EQ) else 0
 
 
@@ -400,7 +401,8 @@ def numbers_tell(kind_a, kind_b, x, y):
     if kind_a == KIND_DOUBLE or kind_b == KIND_DOUBLE:
         return True  # the other is rounded to a double, too
     if (kind_a == KIND_FLOAT) != (kind_b == KIND_FLOAT):
-        return abs(x - y) > FLOAT_MARGIN * max(abs(x), abs(y))  # the other is rounded to a float
+        largest = max(abs(x), abs(y))  # the other is rounded to a float
+        return largest > LEAST_FLOAT and abs(x - y) > FLOAT_MARGIN * largest
     return x != y or (kind_a != KIND_ROUNDED and kind_b != KIND_ROUNDED)
 
 
@@ -438,7 +440,8 @@ def compare_presence(comparison, a, b):
 def copy_operand(code, step, batch, count, following, parents):
     """Fill a slot from an operand; bindings for which that is UNBOUND go on only where the step says so."""
     kind, value = code[step + at.S_LISTS], code[step + at.S_LISTS + 1]
-    slot = code[step + at.S_LISTS + 3]
+    outputs = step + at.S_LISTS + 2 * code[step + at.S_OPERANDS]
+    slot = code[outputs + 1]
     kept = 0
     for i in range(count):
         id_ = batch[value, i] if kind == at.SLOT else np.int32(value)

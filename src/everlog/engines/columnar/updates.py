@@ -80,6 +80,11 @@ class Updates:
     def count_before(self, relation: Relation) -> int:
         return self._sizes.get(relation.name, self._engine.size(relation)) - relation.dead
 
+    def count_now(self, relation: Relation) -> int:
+        """How many facts a relation has by now; an update that is on has touched few of them."""
+        _, changes = relation.presence_changes(self._engine.tables)
+        return self.count_before(relation) + int(changes.sum())
+
     def _began(self, relation: Relation) -> None:
         self._sizes.setdefault(relation.name, self._engine.size(relation))
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.comparison_kernels import UNDECIDED, compare_ids
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.columnar.expressions import ExpressionStep
 from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.outcomes import KnownOutcomes
-from everlog.engines.columnar.step_kernels import UNDECIDED, compare_ids
 from everlog.engines.interface import Shape
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError

@@ -19,7 +19,9 @@ from numba import njit
 
 _HERE = Path(__file__).parent
 _SOURCES = (
+    "../../dictionary/kinds.py",
     "../../plans/labels.py",
+    "comparison_kernels.py",
     "compiled.py",
     "fact_kernels.py",
     "journal_kernels.py",

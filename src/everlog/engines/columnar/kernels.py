@@ -17,24 +17,22 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.engines.columnar import layout as at
+from everlog.engines.columnar.comparison_kernels import UNDECIDED, copy_operand, select_compared
 from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, find_chains, has_room
 from everlog.engines.columnar.memory import cycles, int32s
 from everlog.engines.columnar.step_kernels import (
     START,
-    UNDECIDED,
     carry,
     carry_ranks,
     carry_witnesses,
     check_rows,
-    copy_operand,
     fill,
     probe,
     probe_widening,
     row_range,
     scan,
     scan_list,
-    select_compared,
     select_facts,
     select_shorter,
 )

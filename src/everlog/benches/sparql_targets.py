@@ -16,7 +16,9 @@ PATHWAY_SECONDS = {100: 13e-3, 50: 57e-3}
 PATHWAY_MEMORY = {50: 4.1e9}
 _HOPS = {100: 4e-3, 50: 20e-3}  # seconds that an update may take, by 1/p
 _LESS_MEMORY = 10
-_FASTER = {"query again": 10, "paper's method": 20}  # times that a view must be faster, by column
+# Times that a view must be faster, by column. From scratch is two things: SQL as the paper has it, and our own engine,
+# which finds the few answers of these queries in less time than it takes to read an update of some hundred triples.
+_FASTER = {"DuckDB again": 10, "query again": 10, "paper's method": 20}
 _SIZES, _NUMBERS = (1_000, 10_000, 15_000), (50, 100)
 _SLOWER = 2  # times pyoxigraph's time that a query may take, in the median
 _NOISE = 1.5  # between the fastest and the slowest of times that should be equal

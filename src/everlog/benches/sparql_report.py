@@ -19,9 +19,9 @@ _TITLES = {
 }
 
 _OF_FEW_ANSWERS = (
-    "BSBM's queries have a dozen answers. Asked again, with its plan known, our engine finds them in about a millisecond; most "
-    "of an update of several hundred triples is reading these, with a view or without (*triples alone* below). So the "
-    "update is far from ten times faster than *query again*, and both are far from anything that starts over."
+    "BSBM's queries have a dozen answers. Asked again, with its plan known, our engine finds them in about a "
+    "millisecond; most of an update of several hundred triples is reading these, with a view or without (*triples "
+    "alone* below). So the update is not ten times faster than *query again*; both are far from starting over."
 )
 
 

@@ -31,6 +31,7 @@ def test_oracle_streams_over_graphs(
     follow_in_all_ways(engine, strategies, story, order, rewrites=rewrites)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["bf", "dred", "choose"])
 @pytest.mark.parametrize("marking", [False, True])
 @settings(max_examples=EXAMPLES["graph"] // 2)

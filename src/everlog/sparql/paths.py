@@ -37,7 +37,9 @@ def branches(patterns: Patterns, start: Argument, path: Any, end: Argument) -> B
     if isinstance(path, NegatedPath):
         return _negated(patterns, start, list(path.args), end)
     if isinstance(path, MulPath):
-        return [_repeated(patterns, start, path.path, path.mod, end)]
+        # Once or more of what may be nothing is any number of it, from an end that is given and no node too.
+        how = "*" if path.mod == "+" and _may_be_nothing(path.path) else path.mod
+        return [_repeated(patterns, start, path.path, how, end)]
     return [UNIT.having(patterns.triple(start, argument_from(path), end))]
 
 
@@ -81,6 +83,22 @@ def _inverse(member: Any) -> Any:
     if isinstance(member, CompValue) and member.name == "InversePath":
         return member.part
     return None
+
+
+def _may_be_nothing(path: Any) -> bool:
+    """May a path have length zero?"""
+    from rdflib.paths import AlternativePath, InvPath, MulPath, SequencePath
+
+    match path:
+        case SequencePath():
+            return all(map(_may_be_nothing, path.args))
+        case AlternativePath():
+            return any(map(_may_be_nothing, path.args))
+        case InvPath():
+            return _may_be_nothing(path.arg)
+        case MulPath():
+            return path.mod in ("?", "*") or _may_be_nothing(path.path)
+    return False
 
 
 def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Argument) -> Branch:

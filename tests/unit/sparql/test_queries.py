@@ -87,6 +87,9 @@ GIVEN: dict[str, tuple[dict[str, Term], list[Any]]] = {
     "SELECT ?x { ?x :p ?y MINUS { ?x :age ?a } }": ({"a": 5}, ["a", "a", "c"]),
     "SELECT ?x { ?x :p ?y FILTER EXISTS { ?y :age ?a } }": ({"a": 5}, ["a"]),
     "SELECT ?y { ?x :q* ?y }": ({"x": IRI("http://e/nobody")}, [IRI("http://e/nobody")]),
+    "SELECT ?y { ?x ((:q*)|:p)+ ?y }": ({"x": IRI("http://e/nobody")}, [IRI("http://e/nobody")]),
+    "SELECT ?y { :nobody (:q?/^(:p*))+ ?y }": ({}, [IRI("http://e/nobody")]),
+    "SELECT ?y { ?x (:q*/:p)+ ?y }": ({"x": IRI("http://e/nobody")}, []),
     "SELECT (?n + 1 AS ?m) {}": ({"n": 4}, [5]),
     "SELECT (COUNT(*) AS ?n) { ?x :age ?a FILTER(?a < ?limit) }": ({"limit": 5}, [1]),
 }

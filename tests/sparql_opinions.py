@@ -24,22 +24,14 @@ DIGITS = 12  # decimals are compared after so many: engines divide with differen
 # Terms
 
 
-def to_rdflib(term: Term) -> Any:
-    match term.kind:
-        case "iri":
-            return rdflib.URIRef(term.value)
-        case "blank":
-            return rdflib.BNode(term.value)
-    return rdflib.Literal(term.value)
+def _made_by(iri: Any, blank: Any, literal: Any) -> Callable[[Term], Any]:
+    """Terms as a library has them."""
+    kinds = {"iri": iri, "blank": blank}
+    return lambda term: kinds.get(term.kind, literal)(term.value)
 
 
-def to_pyoxigraph(term: Term) -> Any:
-    match term.kind:
-        case "iri":
-            return pyoxigraph.NamedNode(term.value)
-        case "blank":
-            return pyoxigraph.BlankNode(term.value)
-    return pyoxigraph.Literal(term.value)
+to_rdflib = _made_by(rdflib.URIRef, rdflib.BNode, rdflib.Literal)
+to_pyoxigraph = _made_by(pyoxigraph.NamedNode, pyoxigraph.BlankNode, pyoxigraph.Literal)
 
 
 def from_pyoxigraph(term: Any) -> Term | None:

@@ -62,15 +62,17 @@ def _prepared(text: str, base: str | None, prefixes: Mapping[str, str], bindings
     asked = text, base, tuple(sorted(prefixes.items())), given
     found = _remembered(*asked)
     # What NOW() and BNODE() give is part of the rules, and another one each time.
-    return found if found.query.same_each_time else _remembered.__wrapped__(*asked)
+    return found if found.query.same_each_time else _prepare_anew(*asked)
 
 
-@lru_cache(_REMEMBERED)
-def _remembered(
+def _prepare_anew(
     text: str, base: str | None, prefixes: tuple[tuple[str, str], ...], given: tuple[tuple[str, str], ...]
 ) -> Prepared:
     bindings = {name: term_of(key) for name, key in given}
     return prepare(compile_query(text, "query", base=base, prefixes=dict(prefixes), bindings=bindings))
+
+
+_remembered = lru_cache(_REMEMBERED)(_prepare_anew)
 
 
 def collect(engine: Engine, query: Query) -> Solutions:

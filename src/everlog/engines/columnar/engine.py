@@ -403,6 +403,7 @@ class ColumnarEngine:
 
     def _refute(self, refuted: Refuted, slots: Sequence[int]) -> RefuteStep:
         seed, hit = (self._relations[atom.relation] for atom in (refuted.seed, refuted.body.heads[0]))
+        phase = Phase("refuted", (seeded_variant(refuted.body),), (), ())  # the same each time, so that plans are kept
 
         def hits(bindings: list[tuple[int, ...]]) -> set[tuple[int, ...]]:
             for relation in (seed, hit):
@@ -412,7 +413,7 @@ class ColumnarEngine:
             for relation in self._relations.values():
                 if relation.has_absent(self.tables):
                     self.settle_rows(relation)  # an update has added rows that the body may read
-            PhaseRun(self, Phase("refuted", (seeded_variant(refuted.body),), (), ())).go(Watch(_NO_LIMITS))
+            PhaseRun(self, phase).go(Watch(_NO_LIMITS))
             found = self.collect(hit.name)
             return set(zip(*(column.tolist() for column in found.columns), strict=True)) or (
                 {()} if found.rows else set()

@@ -7,6 +7,7 @@ should not look at the same facts each time. Small relations are sampled whole, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +74,7 @@ class SampledStatistics:
     """Live statistics of a columnar engine at one moment; `sample` gives that of a relation, `sizes` their rows."""
 
     def __init__(self, sizes: Callable[[str], int], sample: Callable[[str], Sample], dictionary: Dictionary) -> None:
-        self._sizes, self._sample, self._dictionary = sizes, sample, dictionary
+        self._sizes, self._sample, self._dictionary = cache(sizes), cache(sample), dictionary
 
     def rows(self, atom: Atom) -> float:
         """How many facts have the constants of an atom."""

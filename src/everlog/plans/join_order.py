@@ -193,8 +193,8 @@ class _Search:
         """The orders with one atom more that are worth a look.
 
         An atom that leaves no more bindings than there are is read at once, since all that comes after it costs no more
-        for it. Large products only where every other atom would make one too: a product is as large as it looks, and a
-        join is often smaller than estimates from sizes alone say, and comparing the two would choose the product.
+        for it. Large products only where every other atom would make one too: a product is as large as it looks, a join
+        often smaller than estimates from sizes alone say, so that comparing the two would choose the product.
         """
         before = self._bound_by(chosen)
         found, sane = [], []

@@ -67,13 +67,21 @@ class Watch:
 
 
 def resident_memory() -> int:
-    """Bytes of memory that the process holds now (its peak, where the system does not say)."""
+    """Bytes of memory that this process holds now (its peak, where the system does not say)."""
+    found = memory_of("self")
+    if found is not None:
+        return found
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def memory_of(process: int | str) -> int | None:
+    """Bytes of memory that a process holds; None where the system does not say, or it has ended."""
     try:
-        with open("/proc/self/statm", "rb") as statm:
+        with open(f"/proc/{process}/statm", "rb") as statm:
             return int(statm.read().split()[1]) * _PAGE
     except OSError:
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+        return None
 
 
 def _physical_memory() -> int:

@@ -6,19 +6,17 @@ What it finds comes out piece by piece, so what there was before it had to be st
 from __future__ import annotations
 
 import multiprocessing
-import os
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 from everlog.errors import EngineError
+from everlog.limits import memory_of
 
 _EVERY = 0.25  # seconds between looks at the process
-_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 0
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ def _received(pipe: Connection, process: int, allowance: Allowance) -> tuple[lis
             if kind == "error":
                 raise EngineError(value)
             found.append(value)
-        if reason := allowance.passed(time.monotonic() - started, _resident(process)):
+        if reason := allowance.passed(time.monotonic() - started, memory_of(process) or 0):
             return found, reason
 
 
@@ -95,11 +93,3 @@ def _send_all(pipe: Connection, function: Callable[..., Iterator[Any]], argument
         pipe.send(("end", None))
     except Exception:
         pipe.send(("error", traceback.format_exc()))
-
-
-def _resident(process: int) -> int:
-    """Bytes that a process holds; read where that costs it nothing: watching must not change what is measured."""
-    try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * _PAGE
-    except OSError:
-        return 0  # not told here, or it has ended

@@ -61,7 +61,8 @@ class MaintainedComponent:
         self.selective = any(isinstance(arg, Constant) for atom in self.read_atoms for arg in atom.args)
         self.defined_relations = tuple(dict.fromkeys(head.relation for head in self.heads))
         self.other_rules = [rule for rule in self.rules if not is_recursive(rule, self.heads)]
-        self.old_rules = [rule for rule in self.rules if rule not in set(self.added)]
+        new = set(self.added)
+        self.old_rules = [rule for rule in self.rules if rule not in new]
 
     @property
     def name(self) -> str:

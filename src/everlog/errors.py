@@ -8,6 +8,8 @@
     │   ├── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
     │   └── DamagedLogError           a log of updates that was changed after it was written; `offset` says where
     ├── NotFoundError                 a file, relation or rule that is not there
+    │   └── HistoryError              a version that is no longer remembered; `oldest` says from when on they are
+    ├── ConstraintError               an update that would break a constraint; `violations` has the matches
     ├── OutputError                   results that cannot be written
     ├── UsageError                    a call or command that asks for something that does not exist
     ├── StoreInUseError               another process, or this one, has the durable knowledge base open
@@ -171,6 +173,35 @@ class NotFoundError(EverlogError):
         return cls(
             f"there is no {what} {wanted!r}", hint=f"known: {', '.join(names[:_MOST_NAMES]) or 'none yet'}{more}"
         )
+
+
+class HistoryError(NotFoundError):
+    """A version that is no longer remembered, or not there yet; `oldest` and `newest` say which ones are."""
+
+    code = "N110"
+    http_status = 410
+
+    def __init__(self, version: int, oldest: int, newest: int | None = None) -> None:
+        self.version, self.oldest, self.newest = version, oldest, newest
+        if newest is not None and version > newest:
+            super().__init__(f"there is no version {version} yet", hint=f"the newest is {newest}")
+        else:
+            super().__init__(
+                f"version {version} is no longer remembered",
+                hint=f"the oldest version there is: {oldest}; everlog.open(history=…) says how many are kept",
+            )
+
+
+class ConstraintError(EverlogError):
+    """An update that would break a constraint, and was not made; `violations` has the first matches by constraint."""
+
+    code = "C100"
+    exit_code = 8
+    http_status = 409
+
+    def __init__(self, message: str, *, violations: dict[str, list[tuple[Any, ...]]], hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.violations = violations
 
 
 class OutputError(EverlogError):

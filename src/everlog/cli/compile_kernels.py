@@ -30,9 +30,12 @@ def compile_kernels() -> float:
     kb = KnowledgeBase(engine="columnar")
     kb.insert("edge", [("a", "b"), ("b", "c")])
     kb.add_rules(_EVERY_KERNEL)
-    savepoint = kb._engine.savepoint()
-    kb._engine.load("edge", kb._engine.collect("fan").columns, kb._engine.count("fan"))
-    kb._engine.rollback(savepoint)
+    kb.query("path(?x, ?y), edge(?y, ?x)")
+    with kb.snapshot() as snapshot:
+        kb.delete("edge", [("b", "c")])
+        kb.insert("edge", [("b", "c")])
+        snapshot.query("path(?x, ?y), wide(?x, ?z, 1), NOT edge(?y, ?x)")
+        kb.query("path(?x, ?y), wide(?x, ?z, 1), NOT edge(?y, ?x)")
     return time.perf_counter() - started
 
 

@@ -17,6 +17,7 @@ so that integer arithmetic and comparison need no look-up. Beside the keys stand
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
@@ -32,7 +33,8 @@ Ids: TypeAlias = npt.NDArray[np.signedinteger[Any]]  # of 32 bits in process, of
 UNBOUND = 0
 INLINE_OFFSET = 1 << 30
 INLINE_LEAST, INLINE_MOST = -INLINE_OFFSET, INLINE_OFFSET - 2  # id -1 stays free: hash tables use it for "empty"
-MOST_TERMS = (1 << 31) - 1
+SCRATCH_FROM = 1 << 30  # ids from here on are a query's own: ScratchDictionary
+MOST_TERMS = SCRATCH_FROM
 
 
 class Dictionary:
@@ -44,9 +46,9 @@ class Dictionary:
         self._ids: dict[str, int] = {"": UNBOUND}
         self._keys: list[str] = [""]
         self._terms: dict[int, Term] = {}  # decoded so far
-        self._kinds = np.full(16, KIND_OTHER, np.uint8)
-        self._numbers = np.full(16, np.nan, np.float64)
+        self._arrays = np.full(16, KIND_OTHER, np.uint8), np.full(16, np.nan, np.float64)  # kinds, numbers
         self._described = 1  # kinds and numbers are filled up to here
+        self._describing = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -69,10 +71,10 @@ class Dictionary:
             found = len(self._keys)
             if found >= MOST_TERMS:
                 raise LimitError(
-                    "more than two billion distinct terms", hint="use the Spark engine for data of this size"
+                    "more than a billion distinct terms", hint="use the Spark engine for data of this size"
                 )
+            self._keys.append(key)  # before the id is known: others may be reading
             self._ids[key] = found
-            self._keys.append(key)
         return found
 
     def encode_keys(self, keys: Iterable[str]) -> Ids:
@@ -94,7 +96,12 @@ class Dictionary:
         """The id of a term, or None where the dictionary has not seen it."""
         if type(term) is int and INLINE_LEAST <= term <= INLINE_MOST:
             return term - INLINE_OFFSET
-        return self._ids.get(key_of(term))
+        return self.find_key(key_of(term))
+
+    def find_key(self, key: str) -> int | None:
+        """The same for the key of a term."""
+        found = self._ids.get(key)
+        return _inline_integer(key) if found is None and key.startswith("^integer ") else found
 
     # --- ids to terms -----------------------------------------------------------------------------------------------
 
@@ -119,20 +126,62 @@ class Dictionary:
 
     def described(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
         """For each id >= 0 how its term compares, and its number or point in time as a double; see kinds.py."""
-        self._describe()
-        return self._kinds, self._numbers
+        if len(self._keys) != self._described:
+            with self._describing:
+                self._describe()
+        return self._arrays
 
     def _describe(self) -> None:
         size = len(self._keys)
-        if size == self._described:
-            return
-        if size > len(self._kinds):
-            room = max(size, 2 * len(self._kinds))
-            self._kinds = np.concatenate([self._kinds, np.full(room - len(self._kinds), KIND_OTHER, np.uint8)])
-            self._numbers = np.concatenate([self._numbers, np.full(room - len(self._numbers), np.nan)])
+        kinds, numbers = self._arrays
+        if size > len(kinds):
+            more = max(size, 2 * len(kinds)) - len(kinds)
+            kinds = np.concatenate([kinds, np.full(more, KIND_OTHER, np.uint8)])
+            numbers = np.concatenate([numbers, np.full(more, np.nan)])
         for id_ in range(self._described, size):
-            self._kinds[id_], self._numbers[id_] = described(self._keys[id_])
-        self._described = size
+            kinds[id_], numbers[id_] = described(self._keys[id_])
+        self._arrays, self._described = (kinds, numbers), size
+
+    def scratch(self) -> Dictionary:
+        """A dictionary for one query: this one, and terms that only the query knows."""
+        return ScratchDictionary(self)
+
+
+class ScratchDictionary(Dictionary):
+    """Terms of a dictionary that others may be adding to, and terms of its own, which they never see."""
+
+    def __init__(self, shared: Dictionary) -> None:
+        self._shared = shared
+        self._ids, self._keys = {}, []
+
+    def __len__(self) -> int:
+        return len(self._shared) + len(self._keys)
+
+    def encode_key(self, key: str) -> int:
+        found = self._find_key(key)
+        if found is None:
+            found = SCRATCH_FROM + len(self._keys)
+            self._ids[key] = found
+            self._keys.append(key)
+        return found
+
+    def find(self, term: Term) -> int | None:
+        if type(term) is int and INLINE_LEAST <= term <= INLINE_MOST:
+            return term - INLINE_OFFSET
+        return self._find_key(key_of(term))
+
+    def _find_key(self, key: str) -> int | None:
+        found = self._ids.get(key)  # first: somebody may have added the term to the shared ones since then
+        return self._shared.find_key(key) if found is None else found
+
+    def key(self, id_: int) -> str:
+        return self._keys[id_ - SCRATCH_FROM] if id_ >= SCRATCH_FROM else self._shared.key(id_)
+
+    def decode(self, id_: int) -> Term:
+        return term_of(self._keys[id_ - SCRATCH_FROM]) if id_ >= SCRATCH_FROM else self._shared.decode(id_)
+
+    def described(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+        return self._shared.described()
 
 
 def _inline_integer(key: str) -> int | None:

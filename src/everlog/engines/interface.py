@@ -8,15 +8,19 @@ Algorithms in `maintenance/` speak to engines through these verbs alone. Laws, t
 - between `begin` and the end of a phase ALL = OLD + NEW, and no fact is in both.
 - `run(phase)` equals first / advance / (loop / advance)* round by round.
 - a bag's weight counts the bindings that concluded the fact; a set's facts are there or not.
-- `rollback` undoes everything since `savepoint`.
+- `commit` makes what was done the new state; `abort` leaves the state that the last `commit` made.
+- `changes` is exactly what differs from that state: for a set 1 for each fact gained and -1 for each lost, for a bag by
+  how much each weight has changed.
+- a reader of a capture sees the state that was published when it was taken, whatever is done to the engine meanwhile.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from everlog.facts.weighted import WeightedFacts
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import WholeRule
 from everlog.plans.join_order import Statistics
@@ -42,13 +46,6 @@ class Shape:
     ranked: bool = False
 
 
-class FactColumns(NamedTuple):
-    """Facts of one relation, a column of ids per argument; `rows` counts them also where there are no columns."""
-
-    columns: list[Ids]
-    rows: int
-
-
 class Flow(NamedTuple):
     """How many facts of a relation an update has gained and lost so far."""
 
@@ -56,11 +53,13 @@ class Flow(NamedTuple):
     lost: int
 
 
-class Changed(NamedTuple):
-    """What an update has done to a relation."""
+@dataclass(frozen=True)
+class Capabilities:
+    """What an engine can do; what it cannot is refused by name where somebody asks for it."""
 
-    gained: FactColumns
-    lost: FactColumns
+    maintains: bool = False  # it can carry an update through, and keeps views
+    windows: bool = True  # ORDER BY with LIMIT inside of a query
+    concurrent: bool = False  # captures may be taken and read while an update is at work
 
 
 @dataclass(frozen=True, eq=False)  # a phase that is run again is known by being the same one
@@ -103,6 +102,8 @@ class Engine(Protocol):
     """Where facts live and rules are evaluated."""
 
     name: str
+    capabilities: Capabilities
+    tick: int  # how many times `commit` was called
     dictionary: Dictionary
 
     def declare(self, shape: Shape) -> None:
@@ -110,6 +111,9 @@ class Engine(Protocol):
 
     def load(self, relation: str, columns: Sequence[Ids], rows: int) -> int:
         """Add explicit facts, a column per argument; returns how many were not there."""
+
+    def restore(self, relation: str, facts: WeightedFacts | None, explicit: WeightedFacts | None) -> None:
+        """Take facts of an empty relation as they are, derived ones too; `explicit` says which of them are."""
 
     def begin(self, relations: Sequence[str]) -> None:
         """Start a phase that defines these relations: ALL is what is there, NEW is empty."""
@@ -129,11 +133,8 @@ class Engine(Protocol):
     def count(self, relation: str, *, explicit: bool = False) -> int:
         """How many facts a relation has, or how many explicit ones."""
 
-    def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
-        """The facts of a relation; only the explicit ones if asked."""
-
-    def weights(self, relation: str) -> Sequence[int]:
-        """The weights of a bag's facts, in the order of `collect`."""
+    def collect(self, relation: str, *, explicit: bool = False) -> WeightedFacts:
+        """The facts of a relation, those of a bag with their weights; only the explicit ones if asked."""
 
     def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
         """Which of these facts are there, or are explicit?"""
@@ -141,14 +142,33 @@ class Engine(Protocol):
     def statistics(self) -> Statistics:
         """What the planner may know now."""
 
-    def savepoint(self) -> Any:
-        """Remember the state, to return to it if an update fails."""
+    def begin_from_scratch(self) -> None:
+        """Facts are about to be loaded and phases run, where nothing is derived yet."""
 
-    def rollback(self, savepoint: Any) -> None:
-        """Return to a savepoint."""
+    def changes(self) -> Mapping[str, WeightedFacts]:
+        """What was gained and lost by now, by relation; before `commit`."""
 
-    def since(self, savepoint: Any, relation: str) -> FactColumns:
-        """The facts of a relation that came after a savepoint."""
+    def explicit_changes(self, relations: Iterable[str]) -> Mapping[str, WeightedFacts]:
+        """Which facts of these relations have become explicit by now, with 1, or are no longer, with -1."""
+
+    def commit(self, *, publish: bool = True) -> None:
+        """What was done becomes the state; with `publish`, also the one that captures are of from now on."""
+
+    def abort(self) -> None:
+        """What was done since the last `commit` never was."""
+
+    def publish(self, tick: int) -> None:
+        """The state of a tick becomes the one that captures are of."""
+
+    def capture(self, *, latest: bool = False) -> Capture:
+        """The published state, to be read by other threads while this engine goes on; or that of the last commit."""
+
+
+class Capture(Protocol):
+    """A state of an engine, for any number of threads."""
+
+    def reader(self) -> Engine:
+        """An engine over this state for one query; what the query derives is its own."""
 
 
 class MaintainingEngine(Engine, Protocol):
@@ -158,7 +178,6 @@ class MaintainingEngine(Engine, Protocol):
     each fact it touches carries bits (plans/labels.py). Laws, tested on each such engine:
 
     - `abort` leaves facts, explicit bits, weights and ranks as they were before the first `edit`.
-    - `commit` returns exactly the facts that are there now and were not before, and those that were and are not.
     """
 
     def count_before(self, relation: str) -> int:
@@ -224,12 +243,3 @@ class MaintainingEngine(Engine, Protocol):
         Where nothing is derived, before facts are loaded and phases run again: `load` and `derive` know of no fact that
         was there once, and give ranks and weights from none on.
         """
-
-    def weight_changes(self, relation: str) -> tuple[FactColumns, Sequence[int]]:
-        """The facts of a relation whose weight the update has changed so far, and by how much; before `commit`."""
-
-    def commit(self) -> Mapping[str, Changed]:
-        """The update is complete; returns what it changed."""
-
-    def abort(self) -> None:
-        """The update never was."""

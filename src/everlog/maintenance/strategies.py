@@ -16,6 +16,7 @@ from everlog.maintenance import bf, bf_counting, counting, dred, ranked, remater
 from everlog.maintenance.choose import better_again, hardly_any_choice
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport
+from everlog.plans.sweeps import Marks
 
 Maintain = Callable[[MaintainingEngine, MaintainedComponent, Watch, ComponentReport], None]
 
@@ -28,6 +29,8 @@ STRATEGIES: dict[str, Maintain] = {
     "rematerialise": rematerialise.maintain,
 }
 CHOOSE = "choose"
+MARKS = {"bf": Marks.EXPLICIT, "dred": Marks.ANY}
+"""Strategies that can begin with facts which the update before has marked."""
 NAMES = (CHOOSE, *STRATEGIES)
 
 
@@ -36,6 +39,11 @@ def check_strategy(name: str) -> str:
     if name not in NAMES:
         raise UsageError(f"there is no strategy {name!r}", hint=f"one of: {', '.join(NAMES)}")
     return name
+
+
+def takes_marks(name: str) -> bool:
+    """Can a strategy begin with facts that the update before has marked?"""
+    return name in MARKS
 
 
 def pick(

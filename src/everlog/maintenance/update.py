@@ -18,11 +18,8 @@ from everlog.maintenance.insertion import explicit_only
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.rule_changes import Group, Transition, transition
-from everlog.maintenance.strategies import CHOOSE, STRATEGIES, note_what_is_kept, pick
+from everlog.maintenance.strategies import CHOOSE, MARKS, STRATEGIES, note_what_is_kept, pick
 from everlog.plans.sweeps import Marks
-
-MARKS = {"bf": Marks.EXPLICIT, "dred": Marks.ANY}
-"""Strategies that can begin with facts which the update before has marked."""
 
 
 class Maintenance:

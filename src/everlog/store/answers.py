@@ -1,45 +1,65 @@
-"""How is a SPARQL query answered from the facts that are there?"""
+"""How is a query answered from the facts of a state?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from everlog.engines.interface import Engine
+from everlog.errors import ProgramError
 from everlog.facts.terms import BlankNode, Term, key_of, term_of
-from everlog.maintenance.materialise import Evaluation
-from everlog.plans.flat_rules import rule_reads
+from everlog.maintenance.materialise import Evaluation, evaluation_components, materialise
+from everlog.plans.flat_rules import WindowRule, rule_reads
 from everlog.rules.components import maintenance_components
-from everlog.rules.syntax import Constant
+from everlog.rules.syntax import (
+    Aggregate,
+    Atom,
+    Bind,
+    Constant,
+    Literal,
+    Program,
+    Rule,
+    Variable,
+    literal_variables,
+)
 from everlog.sparql.graphs import Graph, GroundTriple, constructed
 from everlog.sparql.query import Query, compile_query
 from everlog.sparql.solutions import Solutions, Truth
-
-if TYPE_CHECKING:
-    from everlog.store.store import KnowledgeBase
+from everlog.store.engines import refuse_windows
+from everlog.store.rows import Rows
+from everlog.store.state import State
+from everlog.store.view_queries import ViewQuery
 
 Answer = Solutions | Truth | Graph
 _REMEMBERED = 512
 
 
-def answer(kb: KnowledgeBase, text: str, bindings: Mapping[str, Term] | None, base: str | None = None) -> Answer:
-    """Evaluate a query once, on explicit and derived facts, and forget what that took."""
-    query, evaluation = _prepared(text, base, kb._prefixes, bindings or {})
-    engine, savepoint = kb._engine, kb._engine.savepoint()
-    try:
-        evaluation.run(engine, kb.limits.watch())
-        solutions = collect(engine, query)
-    finally:
-        engine.rollback(savepoint)
+def answer(state: State, text: str, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Answer:
+    """Evaluate a SPARQL query once, on explicit and derived facts."""
+    query, evaluation = _prepared(text, base, state.prefixes, bindings or {})
+    return _in_form(state, query, solutions_of(state, Prepared(query, evaluation)))
+
+
+def solutions_of(state: State, prepared: Prepared) -> Solutions:
+    """Evaluate a query, and forget what that took."""
+    query, evaluation = prepared
+    engine = state.facts.reader()
+    if any(isinstance(rule, WindowRule) for rule in query.rules):
+        refuse_windows(engine)
+    evaluation.run(engine, state.limits.watch())
+    return _collect(engine, query)
+
+
+def _in_form(state: State, query: Query, solutions: Solutions) -> Answer:
     if query.form == "ask":
         return Truth(bool(solutions))
     if query.form == "construct":
         return constructed(query, solutions)
     if query.form == "describe":
-        return Graph(_described(kb, query, solutions))
+        return Graph(_described(state, query, solutions))
     return solutions
 
 
@@ -75,14 +95,31 @@ def _prepare_anew(
 _remembered = lru_cache(_REMEMBERED)(_prepare_anew)
 
 
-def collect(engine: Engine, query: Query) -> Solutions:
-    """What the answer relation of a query holds now."""
+def _collect(engine: Engine, query: Query) -> Solutions:
+    """What the answer relation of a query holds."""
     facts = engine.collect(query.answer.relation)
-    weights = np.asarray(engine.weights(query.answer.relation), np.int64)
-    return Solutions.of(query, engine.dictionary, facts.columns, weights)
+    return Solutions.of(query, engine.dictionary, facts.columns, facts.weights)
 
 
-def _described(kb: KnowledgeBase, query: Query, solutions: Solutions) -> Iterator[GroundTriple]:
+def view_answer(state: State, view: ViewQuery) -> Answer:
+    """The answer of a view at a state; found once."""
+    found: Answer | None = state.known.get(view.name)
+    if found is None:
+        if view.name in state.shown:
+            solutions = _shown(state, view)
+        else:
+            solutions = _collect(state.facts.reader(), view.query)
+        found = state.known[view.name] = _in_form(state, view.query, solutions)
+    return found
+
+
+def _shown(state: State, view: ViewQuery) -> Solutions:
+    rows, names, dtype = state.shown[view.name], view.query.shown, state.dictionary.dtype
+    columns = [np.array(column, dtype) for column in zip(*rows, strict=True)]
+    return Solutions(state.dictionary, names, columns or [np.empty(0, dtype)] * len(names), len(rows))
+
+
+def _described(state: State, query: Query, solutions: Solutions) -> Iterator[GroundTriple]:
     """What is said of terms: the triples they are the subject of, and those of the blank nodes that these lead to."""
     waiting = [argument.term for argument in query.described if isinstance(argument, Constant)]
     waiting += [term for row in solutions for term in row if term is not None]
@@ -92,7 +129,42 @@ def _described(kb: KnowledgeBase, query: Query, solutions: Solutions) -> Iterato
         if subject in seen:
             continue
         seen.add(subject)
-        for predicate, object_ in kb.query("SELECT ?p ?o { ?s ?p ?o }", bindings={"s": subject}):
+        found = answer(state, "SELECT ?p ?o { ?s ?p ?o }", {"s": subject})
+        assert isinstance(found, Solutions)
+        for predicate, object_ in found:
+            assert predicate is not None and object_ is not None
             yield subject, predicate, object_
             if isinstance(object_, BlankNode):
                 waiting.append(object_)
+
+
+# --- Datalog ----------------------------------------------------------------------------------------------------------
+
+
+def datalog_answer(state: State, text: str) -> Rows:
+    """The answers to a body of literals, one for each way to give its variables values."""
+    from everlog.rules.checks import check_program
+    from everlog.rules.parser import parse_body
+
+    body = parse_body(text, prefixes=state.prefixes)
+    variables = _query_variables(body)
+    head = Atom("answer~", variables)
+    rule = Rule((head,), body, name="query")
+    problems = check_program(Program(rules=(rule,)), dict(state.arities))
+    if problems:
+        raise ProgramError(problems)
+    engine = state.facts.reader()
+    materialise(engine, evaluation_components((rule,)), state.limits.watch())
+    answers = engine.collect(head.relation)
+    return Rows(engine.dictionary, [variable.name for variable in variables], answers.columns, answers.rows)
+
+
+def _query_variables(body: Sequence[Literal]) -> tuple[Variable, ...]:
+    """The variables that a query's answers show, in order of first use; those local to NOT do not count."""
+    shown: dict[str, Variable] = {}
+    for literal in body:
+        if isinstance(literal, Atom | Bind | Aggregate):
+            for variable in literal_variables(literal):
+                if not variable.anonymous:
+                    shown.setdefault(variable.name, Variable(variable.name))
+    return tuple(shown.values())

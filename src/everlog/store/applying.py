@@ -1,40 +1,37 @@
-"""How does an update that has been read and checked become the new state?
+"""How does an update that has been read and checked become work for an engine?
 
 Mostly by maintenance: what is explicit and which rules there are is changed, and the components follow. Where there is
 nothing to go on from, or going on would be more work, everything is derived: in the engine that is there if nothing is
-derived in it yet, and otherwise in another one beside it. Either way the old state stays until the new one is complete
-and logged.
+derived in it yet, and otherwise in another one beside it. Either way the old state stays until the work is committed,
+and `abort` leaves it as it was.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, cast
 
-from everlog.engines.interface import Engine, FactColumns, MaintainingEngine, Shape
-from everlog.maintenance.materialise import materialise
+from everlog.engines.interface import Engine, MaintainingEngine, Shape
+from everlog.facts.weighted import WeightedFacts
+from everlog.limits import Limits
+from everlog.maintenance.materialise import materialise, shapes
 from everlog.maintenance.program import EvaluatedProgram
-from everlog.maintenance.update import MARKS, Maintenance
+from everlog.maintenance.reports import Progress
+from everlog.maintenance.strategies import takes_marks
+from everlog.maintenance.update import Maintenance
 from everlog.rules.syntax import Rule
-from everlog.sparql.deltas import Delta
 from everlog.store.bases import in_part, load_bases
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch
 from everlog.store.engines import make_engine
 from everlog.store.interrupts import Interrupts
-from everlog.store.lookout import Lookout, nothing_ahead
+from everlog.store.lookout import Lookout
 from everlog.store.rematerialise import difference, load, load_remaining
-from everlog.store.rows import Rows
-from everlog.store.rule_steps import RuleStep, rule_arities
-from everlog.store.views import View, bag_changes, differences, set_changes
-
-if TYPE_CHECKING:
-    from everlog.store.store import KnowledgeBase
-
-# Facts gained and lost, by relation; and what changed in the answers of views.
-Changed = tuple[dict[str, Rows], dict[str, Rows], dict[str, Delta]]
-Acknowledge = Callable[[Mapping[str, int]], None]
+from everlog.store.rule_steps import RuleStep
+from everlog.store.view_queries import ViewQuery
+from everlog.store.windows import Windows
 
 
 @dataclass(frozen=True)
@@ -42,171 +39,253 @@ class Target:
     """Where an update leads, besides facts."""
 
     rules: tuple[Rule, ...]
-    views: Mapping[str, View]
-    arities: dict[str, int]
+    prefixes: Mapping[str, str]
+    views: Mapping[str, ViewQuery]
+    arities: Mapping[str, int]
     step: RuleStep | None  # None: neither rules nor views change
-
-    def reached(self, kb: KnowledgeBase) -> None:
-        """The update is complete."""
-        new = [view for name, view in self.views.items() if kb._views.get(name) is not view]
-        kb._rules, kb._views, kb._arities = self.rules, self.views, self.arities
-        if self.step is not None:
-            kb._rule_arities = rule_arities(self.rules)
-        for view in new:
-            view.fill()
 
 
 @dataclass(frozen=True)
 class CheckedUpdate:
-    """An update that has been read and checked: facts, what else it leads to, and who is told of it."""
+    """An update that has been read and checked: facts, and what else it leads to."""
 
     inserted: Mapping[str, Batch]
     deleted: Mapping[str, Batch]
     target: Target
     report: Report
-    acknowledge: Acknowledge  # called when the new state is complete, before anybody sees it
+
+    def edited(self) -> list[str]:
+        """The relations whose explicit facts it changes."""
+        return list(dict.fromkeys((*self.deleted, *self.inserted)))
 
 
-def maintain(kb: KnowledgeBase, update: CheckedUpdate, strategy: str) -> Changed:
+@dataclass
+class Workings:
+    """What updates work with: an engine, and what is known of the components of its program."""
+
+    engine: Engine
+    maintenance: Maintenance
+    windows: Windows
+    strategy: str
+    rewrites: bool
+    limits: Limits
+    arities: Mapping[str, int] = field(default_factory=dict)
+    progress: Progress | None = None
+
+    def declare(self, arities: Mapping[str, int]) -> None:
+        """Make room for relations that have no facts yet."""
+        for name, arity in arities.items():
+            self.engine.declare(Shape(name, arity))
+        self.arities = arities
+
+
+class Work(Protocol):
+    """An update that is carried out and can still be undone."""
+
+    changes: Mapping[str, WeightedFacts]  # gained and lost, by relation
+    explicit: Mapping[str, WeightedFacts]  # what became explicit, and what no longer is
+    reshaped: Mapping[str, WeightedFacts]  # what was lost of relations that have another arity now
+
+    def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
+        """Make it the state of the engine; gives what the next update works with. Nothing can fail from here on."""
+
+    def abort(self) -> None:
+        """Leave everything as it was."""
+
+
+class Maintained:
     """Change what is explicit, and rules, and carry that through the components."""
-    target, report = update.target, update.report
-    engine, step = cast(MaintainingEngine, kb._engine), target.step
-    kept = kb._maintenance.kept()
-    report.strategy = strategy
-    new = [Shape(name, arity) for name, arity in target.arities.items() if name not in kb._arities]
-    staying = [view for name, view in kb._views.items() if target.views.get(name) is view]
-    answers: dict[str, Delta] = {}
-    try:
-        for shape in new:
+
+    reshaped: Mapping[str, WeightedFacts] = {}
+
+    def __init__(self, workings: Workings, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> None:
+        self._engine = cast(MaintainingEngine, workings.engine)
+        self._maintenance, self._step = workings.maintenance, update.target.step
+        self._known = self._maintenance.kept()
+        self._new = [Shape(name, arity) for name, arity in update.target.arities.items() if name not in workings.arities]
+        try:
+            self._run(workings, update, strategy, lookout)
+        except BaseException:
+            self.abort()
+            raise
+
+    def _run(self, workings: Workings, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> None:
+        engine, step, report = self._engine, self._step, update.report
+        report.strategy = strategy
+        for shape in self._new:
             engine.declare(shape)
         if step is not None:
             step.begin(engine)
         engine.doom_marked()
-        watch, marking = kb.limits.watch(), strategy in MARKS and kb._look_ahead is not nothing_ahead
+        watch = workings.limits.watch()
+        marking = lookout is not None and takes_marks(strategy)
         if marking:
-            # The first facts of all are taken in before the next update is looked at, as the paper does.
-            ahead = nothing_ahead if kb._is_empty() else kb._look_ahead
-            watch.between_sweeps = Lookout(kb, engine, ahead, report).look
-        edited = _edit_all(kb, engine, update)
+            assert lookout is not None
+            watch.between_sweeps = lookout.over(engine, report)
+        edited = _edit_all(workings, engine, update)
         if step is not None:
-            edited += step.edit_bases(engine, kb._dictionary)
-        report.phases = kb._maintenance.run(
-            engine, edited, strategy, watch, kb.on_progress, marking=marking, way=step.way if step else None
+            edited += step.edit_bases(engine, engine.dictionary)
+        report.phases = self._maintenance.run(
+            engine, edited, strategy, watch, workings.progress, marking=marking, way=step.way if step else None
         )
         watch.look()
         report.marked_implicit += sum(component.marked for component in report.phases)
-        answers = bag_changes(engine, staying)
-        update.acknowledge(target.arities)
-    except BaseException:
-        engine.abort()
-        kb._maintenance.restore(kept)
-        for name in (*(shape.name for shape in new), *(step.new_auxiliaries if step is not None else ())):
-            engine.drop(name)
-        raise
-    changes = engine.commit()
-    if step is not None:
-        kb._maintenance = step.finish(engine, kb._maintenance)
-    gained, lost = {}, {}
-    for name, arity in target.arities.items():
-        if name in changes:
-            more, less = changes[name]
-            if more.rows:
-                gained[name] = kb._named(arity, more)
-            if less.rows:
-                lost[name] = kb._named(arity, less)
-    answers |= set_changes(changes, staying)
-    target.reached(kb)
-    return gained, lost, answers
+        self.changes, self.explicit = engine.changes(), engine.explicit_changes(update.edited())
+
+    def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
+        self._engine.commit(publish=publish)
+        after = self._maintenance if self._step is None else self._step.finish(self._engine, self._maintenance)
+        return self._engine, after
+
+    def abort(self) -> None:
+        self._engine.abort()
+        self._maintenance.restore(self._known)
+        new = [shape.name for shape in self._new]
+        for name in (*new, *(self._step.new_auxiliaries if self._step is not None else ())):
+            self._engine.drop(name)
 
 
-def _edit_all(kb: KnowledgeBase, engine: MaintainingEngine, update: CheckedUpdate) -> list[str]:
+def _edit_all(workings: Workings, engine: MaintainingEngine, update: CheckedUpdate) -> list[str]:
     """Change what is explicit; says which relations that concerns."""
     report = update.report
     edited: list[str] = []
     for name, batch in update.deleted.items():
-        known = kb._arities.get(name) == batch.arity
-        changed = _edit(kb, engine, batch, edited, explicit=False) if known else 0
+        known = workings.arities.get(name) == batch.arity
+        changed = _edit(workings, engine, batch, edited, explicit=False) if known else 0
         report.deleted += changed
         report.not_there += batch.rows - changed
     for batch in update.inserted.values():
-        changed = _edit(kb, engine, batch, edited, explicit=True)
+        changed = _edit(workings, engine, batch, edited, explicit=True)
         report.inserted += changed
         report.already_there += batch.rows - changed
     return edited
 
 
-def _edit(kb: KnowledgeBase, engine: MaintainingEngine, batch: Batch, edited: list[str], *, explicit: bool) -> int:
+def _edit(workings: Workings, engine: MaintainingEngine, batch: Batch, edited: list[str], *, explicit: bool) -> int:
     """Make facts explicit or no longer, also in the bases of closures."""
-    facts = FactColumns(batch.columns(), batch.rows)
+    facts = WeightedFacts.present(batch.columns(), batch.rows)
     edited.append(batch.relation)
-    for closure in kb._maintenance.program.rewriting.closures:
+    for closure in workings.maintenance.program.rewriting.closures:
         if closure.part.relation == batch.relation:
-            engine.edit(closure.base, *in_part(closure, facts, kb._dictionary), explicit=explicit)
+            part = in_part(closure, facts, engine.dictionary)
+            engine.edit(closure.base, part.columns, part.rows, explicit=explicit)
             edited.append(closure.base)
-    return engine.edit(batch.relation, *facts, explicit=explicit)
+    return engine.edit(batch.relation, facts.columns, facts.rows, explicit=explicit)
 
 
-def derive_again(kb: KnowledgeBase, update: CheckedUpdate, *, goes_on: bool) -> Changed:
-    """Derive everything; `goes_on` if the facts that are there have nothing derived among them, and none goes."""
-    target, report = update.target, update.report
-    program = kb._maintenance.program if target.step is None else target.step.change.after
-    if goes_on and kb._maintains():
-        with Interrupts() as interrupts:
-            interrupts.hold()
-            cast(MaintainingEngine, kb._engine).tidy()
-    engine, savepoint = kb._engine, kb._engine.savepoint()
-    answers: dict[str, Delta] = {}
-    lost: dict[str, Rows] = {}
-    try:
-        if goes_on:
-            _derive(kb, engine, program, update)
-            gained = _since(kb, savepoint, target.arities)
-        else:
-            engine = make_engine(kb._engine_name, kb._dictionary)
-            for name, arity in target.arities.items():
-                engine.declare(Shape(name, arity))
-            load_remaining(kb._engine, engine, kb._arities, update.deleted, report)
-            _derive(kb, engine, program, update)
-            gained, lost = _differences(kb, engine, target.arities)
-            staying = [view for name, view in kb._views.items() if target.views.get(name) is view]
-            answers = differences(kb._engine, engine, staying)
-        update.acknowledge(target.arities)
-    except BaseException:
-        kb._engine.rollback(savepoint)
-        raise
-    # Nothing can fail from here on: the new state replaces the old one whole.
-    kb._maintenance = Maintenance(program, report.phases)
-    kb._engine = engine
-    target.reached(kb)
-    return gained, lost, answers
+class DerivedInPlace:
+    """Add facts and derive everything in the engine that is there, where nothing is derived yet and no fact goes."""
+
+    changes: Mapping[str, WeightedFacts]
+    explicit: Mapping[str, WeightedFacts]
+    reshaped: Mapping[str, WeightedFacts] = {}
+
+    def __init__(self, workings: Workings, update: CheckedUpdate) -> None:
+        self._engine, self._program, self._report = workings.engine, _program(workings, update), update.report
+        if self._engine.capabilities.maintains:
+            with Interrupts() as interrupts:
+                interrupts.hold()
+                cast(MaintainingEngine, self._engine).tidy()
+        self._engine.begin_from_scratch()
+        try:
+            _derive(workings, self._engine, self._program, update)
+            self.changes = self._engine.changes()
+            self.explicit = self._engine.explicit_changes(update.inserted)
+        except BaseException:
+            self._engine.abort()
+            raise
+
+    def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
+        self._engine.commit(publish=publish)
+        return self._engine, Maintenance(self._program, self._report.phases)
+
+    def abort(self) -> None:
+        self._engine.abort()
 
 
-def _derive(kb: KnowledgeBase, engine: Engine, program: EvaluatedProgram, update: CheckedUpdate) -> None:
+class DerivedAgain:
+    """Derive everything in another engine, and compare."""
+
+    changes: Mapping[str, WeightedFacts]
+    explicit: Mapping[str, WeightedFacts]
+    reshaped: Mapping[str, WeightedFacts]
+
+    def __init__(self, workings: Workings, update: CheckedUpdate) -> None:
+        before, target = workings.engine, update.target
+        self._program, self._report = _program(workings, update), update.report
+        self._engine = after = make_engine(before.name, before.dictionary)
+        after.begin_from_scratch()
+        for name, arity in target.arities.items():
+            after.declare(Shape(name, arity))
+        load_remaining(before, after, workings.arities, update.deleted, update.report)
+        _derive(workings, after, self._program, update)
+        self.changes = _differences(before, after, workings, update)
+        self.explicit = _explicit_differences(before, after, workings.arities, update)
+        self.reshaped = {
+            name: before.collect(name).negated()
+            for name, arity in workings.arities.items()
+            if target.arities.get(name, arity) != arity and before.count(name)
+        }
+
+    def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
+        self._engine.commit(publish=True)
+        return self._engine, Maintenance(self._program, self._report.phases)
+
+    def abort(self) -> None:
+        """The engine that was there was only read."""
+
+
+def _program(workings: Workings, update: CheckedUpdate) -> EvaluatedProgram:
+    step = update.target.step
+    return workings.maintenance.program if step is None else step.change.after
+
+
+def _derive(workings: Workings, engine: Engine, program: EvaluatedProgram, update: CheckedUpdate) -> None:
     """Add facts and derive everything, where nothing is derived yet."""
     for name, arity in update.target.arities.items():
         engine.declare(Shape(name, arity))
     load(engine, update.inserted, update.report)
     load_bases(engine, program.rewriting.closures)
-    update.report.phases = materialise(engine, program.components, kb.limits.watch(), kb.on_progress)
-
-
-def _since(kb: KnowledgeBase, savepoint: Any, arities: Mapping[str, int]) -> dict[str, Rows]:
-    found = {name: kb._named(arity, kb._engine.since(savepoint, name)) for name, arity in arities.items()}
-    return {name: rows for name, rows in found.items() if len(rows)}
+    update.report.phases = materialise(engine, program.components, workings.limits.watch(), workings.progress)
 
 
 def _differences(
-    kb: KnowledgeBase, after: Engine, arities: Mapping[str, int]
-) -> tuple[dict[str, Rows], dict[str, Rows]]:
-    """What another engine has more and less than the one there is."""
-    before, gained, lost = kb._engine, {}, {}
-    for name, arity in arities.items():
-        arity_before = kb._arities.get(name)
+    before: Engine, after: Engine, workings: Workings, update: CheckedUpdate
+) -> dict[str, WeightedFacts]:
+    """What another engine has more and less than the one there was; of views too."""
+    found = {}
+    for name, arity in update.target.arities.items():
+        arity_before = workings.arities.get(name)
         same = arity == arity_before
-        gained[name] = kb._named(arity, difference(after, before if same else None, name))
-        if arity_before is not None:
-            lost[name] = kb._named(arity_before, difference(before, after if same else None, name))
-    return (
-        {name: rows for name, rows in gained.items() if len(rows)},
-        {name: rows for name, rows in lost.items() if len(rows)},
-    )
+        parts = [difference(after, before if same else None, name)]
+        if arity_before is not None and same:
+            parts.append(difference(before, after, name).negated())
+        found[name] = _joined(parts)
+    known = {shape.name: shape for shape in shapes(workings.maintenance.program.components)}
+    for view in update.target.views.values():
+        relation = view.relation
+        counts = Counter(dict(after.collect(relation).facts()))
+        if relation in known:
+            counts.subtract(dict(before.collect(relation).facts()))
+        found[relation] = WeightedFacts.of(counts, view.arity, after.dictionary.dtype)
+    return {name: facts for name, facts in found.items() if facts.rows}
+
+
+def _explicit_differences(
+    before: Engine, after: Engine, arities: Mapping[str, int], update: CheckedUpdate
+) -> dict[str, WeightedFacts]:
+    found = {}
+    for name in update.edited():
+        same = arities.get(name) == update.target.arities.get(name)
+        parts = [difference(after, before if same else None, name, explicit=True)]
+        if same:
+            parts.append(difference(before, after, name, explicit=True).negated())
+        found[name] = _joined(parts)
+    return {name: facts for name, facts in found.items() if facts.rows}
+
+
+def _joined(parts: Sequence[WeightedFacts]) -> WeightedFacts:
+    """Facts that have none in common, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    return WeightedFacts.concatenated(parts)

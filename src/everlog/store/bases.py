@@ -11,7 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.interface import Engine, FactColumns, Shape
+from everlog.engines.interface import Engine, Shape
+from everlog.facts.weighted import WeightedFacts
 from everlog.plans.rewrites import Closure
 
 
@@ -21,14 +22,14 @@ def load_bases(engine: Engine, closures: Iterable[Closure]) -> None:
         engine.declare(Shape(closure.base, len(closure.part.args)))
         facts = in_part(closure, engine.collect(closure.part.relation, explicit=True), engine.dictionary)
         if facts.rows:
-            engine.load(closure.base, *facts)
+            engine.load(closure.base, facts.columns, facts.rows)
 
 
-def in_part(closure: Closure, facts: FactColumns, dictionary: Dictionary) -> FactColumns:
+def in_part(closure: Closure, facts: WeightedFacts, dictionary: Dictionary) -> WeightedFacts:
     """Those facts of the relation that are in the part which is split."""
     if not closure.constants:
         return facts
     chosen = np.ones(facts.rows, bool)
     for column, constant in closure.constants:
         chosen &= np.asarray(facts.columns[column]) == dictionary.encode(constant.term)
-    return FactColumns([column[chosen] for column in facts.columns], int(chosen.sum()))
+    return facts.chosen(chosen)

@@ -1,7 +1,7 @@
 """What did an update change?
 
-A change is a weighted set of facts with a version: gained facts count +1, lost ones -1. An update returns it, and later
-the log stores it and subscribers receive it.
+A change is a weighted set of facts with a version: gained facts count +1, lost ones -1. An update returns it, and
+whoever follows the knowledge base receives it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import PhaseReport
 from everlog.facts.terms import Term
+from everlog.facts.weighted import WeightedFacts
 from everlog.maintenance.reports import ComponentReport
 from everlog.rules.affected import affected_names
 from everlog.rules.syntax import Rule
-from everlog.store.rows import Rows
+from everlog.store.rows import Rows, column_names
 
 
 @dataclass
@@ -34,6 +36,20 @@ class Report:
     seconds: float = 0.0
     rules: tuple[Sequence[Rule], Sequence[Rule]] = ((), ())  # before and after, where they have changed
     rebuilt: str = ""  # why everything was derived again, where a change of rules came to that
+
+    @classmethod
+    def together(cls, reports: Sequence[Report]) -> Report:
+        """One report for updates that were made one after the other."""
+        total = cls([phase for report in reports for phase in report.phases], reports[-1].strategy)
+        for report in reports:
+            for count in ("inserted", "deleted", "already_there", "not_there", "marked_explicit", "marked_implicit"):
+                setattr(total, count, getattr(total, count) + getattr(report, count))
+            total.seconds += report.seconds
+            total.rebuilt = total.rebuilt or report.rebuilt
+        ruled = [report.rules for report in reports if report.rules != ((), ())]
+        if ruled:
+            total.rules = ruled[0][0], ruled[-1][1]
+        return total
 
     @property
     def directly_affected(self) -> Sequence[str]:
@@ -98,34 +114,53 @@ class Change:
     def __init__(
         self,
         version: int,
-        gained: Mapping[str, Rows],
-        lost: Mapping[str, Rows],
-        report: Report,
+        facts: Mapping[str, WeightedFacts],
+        dictionary: Dictionary,
+        report: Report | None = None,
         *,
         updates: int = 1,
+        reshaped: Mapping[str, WeightedFacts] | None = None,
     ) -> None:
+        """`reshaped`: what was lost of relations that have another arity now."""
         self.version = version
         self.updates = updates  # how many updates of a stream it is the net effect of
-        self.report = report
-        self._gained, self._lost = dict(gained), dict(lost)
+        self.report = report or Report()
+        self._facts = {name: change for name, change in facts.items() if change.rows}
+        self._reshaped = dict(reshaped or {})
+        self._dictionary = dictionary
+
+    def relations(self) -> list[str]:
+        """The relations that have changed, by name."""
+        return sorted({*self._facts, *self._reshaped})
+
+    def facts(self, relation: str) -> WeightedFacts | None:
+        """What has changed in a relation as columns of ids: 1 for what was gained, -1 for what was lost."""
+        return self._facts.get(relation)
 
     def gained(self, relation: str) -> list[tuple[Term, ...]]:
         """Facts of a relation that were not there before, in order."""
-        rows = self._gained.get(relation)
-        return rows.sorted() if rows is not None else []
+        return self._sorted(self._facts.get(relation), 1)
 
     def lost(self, relation: str) -> list[tuple[Term, ...]]:
         """Facts of a relation that are no longer there, in order."""
-        rows = self._lost.get(relation)
-        return rows.sorted() if rows is not None else []
+        return self._sorted(self._reshaped.get(relation), -1) + self._sorted(self._facts.get(relation), -1)
+
+    def _sorted(self, facts: WeightedFacts | None, sign: int) -> list[tuple[Term, ...]]:
+        if facts is None:
+            return []
+        chosen = facts.chosen(facts.weights * sign > 0)
+        return Rows(self._dictionary, column_names(facts.arity), chosen.columns, chosen.rows).sorted()
 
     def counts(self) -> dict[str, tuple[int, int]]:
         """How many facts each changed relation gained and lost, by name."""
-        names = sorted({*self._gained, *self._lost})
-        return {name: (len(self._gained.get(name, ())), len(self._lost.get(name, ()))) for name in names}
+        found = {}
+        for name in self.relations():
+            weights = [part[name].weights for part in (self._facts, self._reshaped) if name in part]
+            found[name] = sum(int((w > 0).sum()) for w in weights), sum(int((w < 0).sum()) for w in weights)
+        return found
 
     def __bool__(self) -> bool:
-        return bool(self._gained or self._lost)
+        return bool(self._facts or self._reshaped)
 
     def __repr__(self) -> str:
         parts = [f"{name} +{gained:,} -{lost:,}" for name, (gained, lost) in self.counts().items()]

@@ -9,28 +9,26 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Mapping, Sequence
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from everlog.engines.interface import Shape
+from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import OutputError, StoreInUseError, UsageError
 from everlog.rules.printer import print_rule
-from everlog.rules.syntax import Rule
-from everlog.store.encoding import Batch, EncodedFacts
 from everlog.store.log import UpdateLog
 from everlog.store.records import UNREADABLE, Record, decode_record, encode_record
 from everlog.store.replay import Replay
 
 if TYPE_CHECKING:
-    from everlog.store.applying import Target
-    from everlog.store.store import KnowledgeBase
+    from everlog.store.timeline import Timeline
+    from everlog.store.transactions import Step
 
 LOG, LOCK = "updates.log", "lock"
 _OURS = (LOCK, "updates.new")  # what is there before the log is
 
 
-def open_folder(kb: KnowledgeBase, folder: Path) -> None:
+def open_folder(timeline: Timeline, folder: Path) -> None:
     """Bring an empty knowledge base to the state that a folder keeps, and keep its updates there from now on."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -45,11 +43,11 @@ def open_folder(kb: KnowledgeBase, folder: Path) -> None:
         os.close(lock)
         raise
     try:
-        journal.replay(kb)
+        journal.replay(timeline)
     except BaseException:
         journal.close()
         raise
-    kb._journal = journal
+    timeline.journal = journal
 
 
 def is_folder(path: Path) -> bool:
@@ -63,58 +61,70 @@ class Journal:
     def __init__(self, log: UpdateLog, lock: int) -> None:
         self._log: UpdateLog | None = log
         self._lock = lock
+        self._dictionary: Dictionary
 
-    def replay(self, kb: KnowledgeBase) -> None:
+    def replay(self, timeline: Timeline) -> None:
         """Bring an empty knowledge base to the last version of the log."""
-        assert self._log is not None and kb.version == 0
+        assert self._log is not None and timeline.newest.version == 0
+        self._dictionary = timeline.newest.dictionary
         replay = Replay()
         for offset, payload in self._log.read():
             try:
-                replay.add(decode_record(payload, kb._dictionary))
+                replay.add(decode_record(payload, self._dictionary))
             except UNREADABLE as error:
                 raise self._log.damage(offset, f"a record that says no update ({error!r})") from error
-        for name, arity in replay.relations.items():
-            kb._engine.declare(Shape(name, arity))
-            kb._arities[name] = arity
         if replay.version:
-            kb._replayed(replay.facts(), replay.program(), replay.views)
-        kb.version = replay.version
+            with timeline.writing() as transaction:
+                transaction.replay(replay)
+            timeline.settle(None)
+            timeline.history.begin_at(replay.version)
 
-    def write(
-        self,
-        kb: KnowledgeBase,
-        version: int,
-        target: Target,
-        prefixes: Mapping[str, str],
-        kept: Sequence[Rule],
-        inserted: Mapping[str, Batch],
-        deleted: Mapping[str, Batch],
-    ) -> None:
-        """Log an update that is about to count: the target's rules are those `kept` and then the new ones."""
+    def write(self, step: Step, version: int) -> int:
+        """Log an update that is about to count; gives what `sync` is to be called with."""
+        self.check_open()
+        assert self._log is not None
+        return self._log.append(encode_record(record_of(step, version), self._dictionary))
+
+    def check_open(self) -> None:
         if self._log is None:
             raise UsageError("this knowledge base is closed", hint="open it again")
-        names = {rule.name for rule in kept}
-        record = Record(
-            version,
-            insert=[EncodedFacts(batch.relation, batch.columns(), batch.rows) for batch in inserted.values()],
-            delete=[EncodedFacts(batch.relation, batch.columns(), batch.rows) for batch in deleted.values()],
-            relations={name: arity for name, arity in target.arities.items() if kb._arities.get(name) != arity},
-            prefixes=prefixes,
-            remove_rules=[str(rule.name) for rule in kb._rules if rule.name not in names],
-            add_rules={str(rule.name): print_rule(rule) for rule in target.rules[len(kept) :]},
-            views={
-                name: view.text if (view := target.views.get(name)) is not None else None
-                for name in dict.fromkeys((*kb._views, *target.views))
-                if kb._views.get(name) is not target.views.get(name)
-            },
-        )
-        self._log.append(encode_record(record, kb._dictionary))
+
+    def sync(self, ticket: int) -> None:
+        """Wait until an update is on disk."""
+        log = self._log
+        if log is not None:  # else it was closed, which syncs
+            log.sync(ticket)
+
+    def synced(self) -> int:
+        return self._log.synced if self._log is not None else 1 << 62
 
     def close(self) -> None:
         if self._log is not None:
-            self._log.close()
-            self._log = None
+            log, self._log = self._log, None
+            log.close()
             os.close(self._lock)
+
+
+def record_of(step: Step, version: int) -> Record:
+    """What the log keeps of an update."""
+    before, target = step.before, step.target
+    remaining = set(target.rules)
+    known = set(before.rules)
+    return Record(
+        version,
+        explicit=step.explicit,
+        relations={name: arity for name, arity in target.arities.items() if before.arities.get(name) != arity},
+        prefixes={name: iri for name, iri in target.prefixes.items() if before.prefixes.get(name) != iri},
+        remove_rules=[str(rule.name) for rule in before.rules if rule not in remaining],
+        add_rules={str(rule.name): print_rule(rule) for rule in target.rules if rule not in known},
+        views={
+            name: view.text if (view := target.views.get(name)) is not None else None
+            for name in dict.fromkeys((*before.views, *target.views))
+            if before.views.get(name) is not target.views.get(name)
+        },
+        updates=version - step.version_before,
+        at=time.time(),
+    )
 
 
 def _lock(folder: Path) -> int:

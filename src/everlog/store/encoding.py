@@ -15,6 +15,7 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.weighted import WeightedFacts
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
 
 if TYPE_CHECKING:
@@ -25,15 +26,14 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class EncodedFacts:
-    """Facts of one relation that have ids already, a column per argument; the way a log is read."""
+    """Facts of one relation that have ids already; the way a log is read."""
 
     relation: str
-    columns: Sequence[Ids]
-    rows: int
+    facts: WeightedFacts
 
     @property
     def arity(self) -> int:
-        return len(self.columns)
+        return self.facts.arity
 
 
 FactsArgument = Mapping[str, "Iterable[Any] | pa.Table"] | Iterable[FactBlock | EncodedFacts]
@@ -45,6 +45,13 @@ class Batch:
     def __init__(self, relation: str, arity: int) -> None:
         self.relation, self.arity, self.rows = relation, arity, 0
         self._parts: list[list[Ids]] = []
+
+    @classmethod
+    def of(cls, relation: str, facts: WeightedFacts) -> Batch:
+        """A batch of facts that have ids already."""
+        batch = cls(relation, facts.arity)
+        batch.add(list(facts.columns), facts.rows)
+        return batch
 
     def add(self, columns: list[Ids], rows: int) -> None:
         self._parts.append(columns)
@@ -71,7 +78,7 @@ class FactEncoder:
         else:
             for block in facts:
                 if isinstance(block, EncodedFacts):
-                    self._batch(block.relation, block.arity).add(list(block.columns), block.rows)
+                    self._batch(block.relation, block.arity).add(list(block.facts.columns), block.facts.rows)
                 else:
                     self._add_block(block)
 

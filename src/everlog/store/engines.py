@@ -42,3 +42,17 @@ def make_engine(name: str, dictionary: Dictionary) -> Engine:
         assert isinstance(dictionary, HashDictionary), "Spark's ids are hashes"
         return SparkEngine(spark_session(), dictionary)
     raise UsageError(f"there is no engine {name!r}", hint=f"engines: {', '.join(ENGINES)}")
+
+
+def refuse_windows(engine: Engine) -> None:
+    """Say that an engine has no ORDER BY with LIMIT inside of a query, if that is so."""
+    if not engine.capabilities.windows:
+        raise UsageError(
+            f"LIMIT inside a subquery is not there on the engine {engine.name}", hint="use the columnar engine"
+        )
+
+
+def refuse_views(engine: Engine) -> None:
+    """Say that an engine keeps no views, if that is so."""
+    if not engine.capabilities.maintains:
+        raise UsageError(f"the engine {engine.name} keeps no views", hint="use columnar")

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import struct
+import threading
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,6 +49,9 @@ class UpdateLog:
             raise OutputError(f"{path}: cannot be opened ({error.strerror})", hint="choose another folder") from error
         self._chain = 0  # the checksum of the last head
         self._end = 0  # where the last good record ends; -1 once the file can no longer be trusted
+        self.synced = 0  # what is on disk for sure
+        self._turn, self._syncing = threading.Condition(), False
+        self._failure: OSError | None = None
 
     def read(self) -> Iterator[tuple[int, bytes]]:
         """Offset and payload of each record; an incomplete last one is cut off. Read it to the end before `append`."""
@@ -72,9 +76,13 @@ class UpdateLog:
         if os.fstat(self._file).st_size > self._end:
             os.ftruncate(self._file, self._end)
             os.fsync(self._file)
+        self.synced = self._end
 
-    def append(self, payload: bytes) -> None:
-        """Add a record and sync it; where that fails, the log is as it was before."""
+    def append(self, payload: bytes) -> int:
+        """Add a record; gives what `sync` is to be called with. Where that fails, the log is as it was before.
+
+        One thread at a time; others may be syncing.
+        """
         if self._end < 0:
             raise OutputError(
                 f"{self.path}: an earlier update could be neither written nor taken back",
@@ -86,7 +94,6 @@ class UpdateLog:
         start = self._end
         try:
             _write_all(self._file, record, start)
-            os.fsync(self._file)
         except BaseException as error:
             self._cut(start)
             if isinstance(error, OSError):
@@ -96,6 +103,40 @@ class UpdateLog:
                 ) from error
             raise
         self._chain, self._end = chain, start + len(record)
+        return self._end
+
+    def sync(self, end: int) -> None:
+        """Wait until everything up to `end` is on disk. Threads that wait at the same time share one sync."""
+        with self._turn:
+            while self.synced < end:
+                if self._failure is not None:
+                    raise self._not_synced(self._failure)
+                if not self._syncing:
+                    break
+                self._turn.wait()
+            else:
+                return
+            self._syncing, written = True, self._end
+        failure: OSError | None = None
+        try:
+            os.fdatasync(self._file)
+        except OSError as error:
+            failure = error
+        with self._turn:
+            self._syncing, self._failure = False, failure
+            if failure is None:
+                self.synced = max(self.synced, written)
+            else:
+                self._end = -1
+            self._turn.notify_all()
+        if failure is not None:
+            raise self._not_synced(failure)
+
+    def _not_synced(self, failure: OSError) -> OutputError:
+        return OutputError(
+            f"{self.path}: the disk did not take an update ({failure.strerror})",
+            hint="whether it counts shows when the knowledge base is opened again; see to the disk first",
+        )
 
     def close(self) -> None:
         os.close(self._file)

@@ -8,50 +8,48 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from everlog.engines.interface import MaintainingEngine
 from everlog.errors import EverlogError
 from everlog.store.changes import Report
-from everlog.store.encoding import FactEncoder
+from everlog.store.encoding import Batch, FactEncoder
 from everlog.store.updates import Update
-
-if TYPE_CHECKING:
-    from everlog.store.store import KnowledgeBase
-
-
-def nothing_ahead() -> Update | None:
-    """Where no stream is at work, or the next update may not be looked at."""
-    return None
 
 
 class Lookout:
-    """Looks for the next update until it has come, and marks what it takes away, once."""
+    """Looks for the next update of a stream until it has come, and marks what it takes away, once per update."""
 
-    def __init__(
-        self, kb: KnowledgeBase, engine: MaintainingEngine, ahead: Callable[[], Update | None], report: Report
-    ) -> None:
-        self._kb, self._engine, self._ahead, self._report = kb, engine, ahead, report
-        self._seen = False
-        if kb._keeps_witnesses:
+    def __init__(self, peek: Callable[[], Update | None], *, witnesses: bool) -> None:
+        """`witnesses`: derived facts remember what they came from, and share its mark."""
+        self._peek, self._witnesses = peek, witnesses
+        self.encoded: tuple[Update, dict[str, Batch]] | None = None  # the next update, with what it deletes
+        self.arities: Mapping[str, int] = {}  # that facts must keep to, set before each update
+        self.waits = True  # the first facts of all are taken in before the next update is looked at, as the paper does
+
+    def over(self, engine: MaintainingEngine, report: Report) -> Callable[[], None]:
+        """What to call between two sweeps of an update."""
+        if self._witnesses:
             engine.keep_witnesses()
+        seen = False
 
-    def look(self) -> None:
-        if self._seen:
-            return
-        update = self._ahead()
-        if update is None:
-            return
-        self._seen = True
+        def look() -> None:
+            nonlocal seen
+            if not seen and not self.waits and (update := self._peek()) is not None:
+                seen = True
+                self._mark(engine, update, report)
+
+        return look
+
+    def _mark(self, engine: MaintainingEngine, update: Update, report: Report) -> None:
         try:
-            deleted = FactEncoder(self._kb._dictionary, self._kb._settled_arities(self._kb._rules))
+            deleted = FactEncoder(engine.dictionary, self.arities)
             deleted.add(update.delete)
         except (EverlogError, TypeError, ValueError):
             return  # it will be told when it is its turn
-        self._kb._encoded_ahead = update, deleted.batches
+        self.encoded = update, deleted.batches
         for batch in deleted.batches.values():
-            if self._kb._arities.get(batch.relation) == batch.arity:
-                explicit, derived = self._engine.mark(batch.relation, batch.columns(), batch.rows)
-                self._report.marked_explicit += explicit
-                self._report.marked_implicit += derived
+            if self.arities.get(batch.relation) == batch.arity:
+                explicit, derived = engine.mark(batch.relation, batch.columns(), batch.rows)
+                report.marked_explicit += explicit
+                report.marked_implicit += derived

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE
+from everlog.store.history import HistoryLimits
 from everlog.store.store import KnowledgeBase
 
 
@@ -16,6 +17,7 @@ def open(
     limits: Limits | None = None,
     strategy: str = CHOOSE,
     rewrites: bool = True,
+    history: HistoryLimits | None = None,
 ) -> KnowledgeBase:
     """Open a knowledge base, in memory or in a folder.
 
@@ -26,10 +28,9 @@ def open(
         limits: Bounds on each update.
         strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
         rewrites: Evaluate transitive rules linearly; results are the same without, only slower.
+        history: How many past versions can be asked for.
     """
-    kb = KnowledgeBase(engine=engine, limits=limits, strategy=strategy, rewrites=rewrites)
+    kb = KnowledgeBase(engine=engine, limits=limits, strategy=strategy, rewrites=rewrites, history=history)
     if path is not None:
-        from everlog.store.durable import open_folder
-
-        open_folder(kb, Path(path))
+        kb.open_folder(Path(path))
     return kb

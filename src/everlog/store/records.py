@@ -8,22 +8,22 @@ Everything that an update does, in terms, not in ids, so that a record can be re
 
 `insert` and `delete` list relation, arity and number of rows; `relations` has the arity of each relation that became
 known or changed its arity; `prefixes`, `remove_rules` (names), `add_rules` (texts by name) and `views` (texts by name,
-null for those that go) are there if they say anything. Integers are keys like all others. Facts are those that were
-asked for, also those that had no effect.
+null for those that go) are there if they say anything, and so is `updates`, where there were several; `at` is the time.
+Integers are keys like all others. Facts are those that became explicit, or no longer are.
 """
 
 from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.store.encoding import EncodedFacts
+from everlog.dictionary.dictionary import Dictionary
+from everlog.facts.weighted import WeightedFacts
 
 _LENGTH = struct.Struct("<Q")
 _PLACES = np.dtype("<u4")
@@ -37,29 +37,35 @@ class Record:
     """An update as the log keeps it."""
 
     version: int
-    insert: Sequence[EncodedFacts] = ()
-    delete: Sequence[EncodedFacts] = ()
+    explicit: Mapping[str, WeightedFacts] = field(default_factory=dict)  # 1: became explicit, -1: no longer is
     relations: Mapping[str, int] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
     remove_rules: Sequence[str] = ()
     add_rules: Mapping[str, str] = field(default_factory=dict)  # texts by name
     views: Mapping[str, str | None] = field(default_factory=dict)  # the same; None for those that go
+    updates: int = 1  # how many updates of a stream it is the net effect of
+    at: float = 0.0  # seconds since 1970
 
 
 def encode_record(record: Record, dictionary: Dictionary) -> bytes:
     """The payload of a record."""
-    columns = [column for facts in (*record.insert, *record.delete) for column in facts.columns]
+    inserted = {name: gained for name, facts in record.explicit.items() if (gained := facts.gained()).rows}
+    deleted = {name: lost for name, facts in record.explicit.items() if (lost := facts.lost()).rows}
+    columns = [column for facts in (*inserted.values(), *deleted.values()) for column in facts.columns]
     ids = np.concatenate(columns) if columns else np.empty(0, dictionary.dtype)
     distinct, places = np.unique(ids, return_inverse=True)
     said: dict[str, Any] = {
         "version": record.version,
+        "at": round(record.at, 3),
         "keys": [dictionary.key(id_) for id_ in distinct.tolist()],
-        "insert": _lengths(record.insert),
-        "delete": _lengths(record.delete),
+        "insert": [(name, facts.arity, facts.rows) for name, facts in inserted.items()],
+        "delete": [(name, facts.arity, facts.rows) for name, facts in deleted.items()],
     }
     for part in ("relations", "prefixes", "remove_rules", "add_rules", "views"):
         if value := getattr(record, part):
             said[part] = value
+    if record.updates != 1:
+        said["updates"] = record.updates
     text = json.dumps(said, separators=(",", ":")).encode()  # ASCII: also half a surrogate pair comes back as it was
     return _LENGTH.pack(len(text)) + text + places.astype(_PLACES).tobytes()
 
@@ -70,27 +76,21 @@ def decode_record(payload: bytes, dictionary: Dictionary) -> Record:
     said = json.loads(payload[_LENGTH.size : _LENGTH.size + length])
     places = np.frombuffer(payload, _PLACES, offset=_LENGTH.size + length)
     ids = dictionary.encode_keys(said["keys"])[places]
-    inserted = sum(arity * rows for _, arity, rows in said["insert"])
+    explicit: dict[str, list[WeightedFacts]] = {}
+    start = 0
+    for part, weight in (("insert", 1), ("delete", -1)):
+        for relation, arity, rows in said[part]:
+            columns = [ids[start + rows * column : start + rows * (column + 1)] for column in range(arity)]
+            explicit.setdefault(relation, []).append(WeightedFacts(columns, np.full(rows, weight, np.int64)))
+            start += rows * arity
     return Record(
         said["version"],
-        _facts(said["insert"], ids[:inserted]),
-        _facts(said["delete"], ids[inserted:]),
+        {name: WeightedFacts.concatenated(parts) for name, parts in explicit.items()},
         said.get("relations", {}),
         said.get("prefixes", {}),
         said.get("remove_rules", ()),
         said.get("add_rules", {}),
         said.get("views", {}),
+        said.get("updates", 1),
+        said.get("at", 0.0),
     )
-
-
-def _lengths(facts: Iterable[EncodedFacts]) -> list[tuple[str, int, int]]:
-    return [(each.relation, each.arity, each.rows) for each in facts]
-
-
-def _facts(lengths: Iterable[tuple[str, int, int]], ids: Ids) -> list[EncodedFacts]:
-    found, start = [], 0
-    for relation, arity, rows in lengths:
-        columns = [ids[start + rows * column : start + rows * (column + 1)] for column in range(arity)]
-        found.append(EncodedFacts(relation, columns, rows))
-        start += rows * arity
-    return found

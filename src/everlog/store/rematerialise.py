@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from everlog.engines.interface import Engine, FactColumns, Shape
+from everlog.engines.interface import Engine, Shape
+from everlog.facts.weighted import WeightedFacts
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch
 from everlog.store.engines import make_engine
@@ -37,16 +38,15 @@ def load_remaining(
             kept = int(stays.sum())
             report.deleted += facts.rows - kept
             report.not_there += distinct - (facts.rows - kept)
-            facts = FactColumns([column[stays] for column in facts.columns], kept)
+            facts = facts.chosen(stays)
         if facts.rows:
             after.load(relation, facts.columns, facts.rows)
     report.not_there += sum(batch.rows for name, batch in deleted.items() if name not in set(relations))
 
 
-def difference(engine: Engine, other: Engine | None, relation: str) -> FactColumns:
+def difference(engine: Engine, other: Engine | None, relation: str, *, explicit: bool = False) -> WeightedFacts:
     """The facts that one engine has and the other has not; all of them where there is no other."""
-    facts = engine.collect(relation)
+    facts = engine.collect(relation, explicit=explicit)
     if other is None:
         return facts
-    only = ~np.asarray(other.contains(relation, facts.columns, facts.rows), bool)
-    return FactColumns([column[only] for column in facts.columns], int(only.sum()))
+    return facts.chosen(~np.asarray(other.contains(relation, facts.columns, facts.rows, explicit=explicit), bool))

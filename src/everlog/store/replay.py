@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from everlog.dictionary.dictionary import Ids
+from everlog.facts.weighted import WeightedFacts
 from everlog.rules.syntax import Program
 from everlog.store.encoding import EncodedFacts
 from everlog.store.records import Record
@@ -25,7 +25,7 @@ class Replay:
         self.views: dict[str, str] = {}  # texts by name
         self._prefixes: dict[str, str] = {}
         self._rules: dict[str, str] = {}  # texts by name, in the order in which they came
-        self._facts: dict[tuple[str, int], list[tuple[EncodedFacts, bool]]] = {}  # by relation and arity; inserted?
+        self._facts: dict[tuple[str, int], list[WeightedFacts]] = {}  # by relation and arity
 
     def add(self, record: Record) -> None:
         """The next update of the log."""
@@ -41,9 +41,8 @@ class Replay:
             self.views.pop(name, None)
             if text is not None:
                 self.views[name] = text
-        for inserted, group in ((False, record.delete), (True, record.insert)):
-            for facts in group:
-                self._facts.setdefault((facts.relation, facts.arity), []).append((facts, inserted))
+        for name, facts in record.explicit.items():
+            self._facts.setdefault((name, facts.arity), []).append(facts)
 
     def program(self) -> Program:
         """The rules in force, and all prefixes."""
@@ -56,22 +55,20 @@ class Replay:
 
     def facts(self) -> list[EncodedFacts]:
         """The explicit facts, relation by relation."""
-        settled = [EncodedFacts(relation, *_settle(parts)) for (relation, _), parts in self._facts.items()]
-        return [facts for facts in settled if facts.rows]
+        settled = [(relation, _settle(parts)) for (relation, _), parts in self._facts.items()]
+        return [EncodedFacts(relation, facts) for relation, facts in settled if facts.rows]
 
 
-def _settle(parts: Sequence[tuple[EncodedFacts, bool]]) -> tuple[list[Ids], int]:
+def _settle(parts: Sequence[WeightedFacts]) -> WeightedFacts:
     """The facts whose last mention is an insertion."""
-    arity = parts[0][0].arity
-    if not arity:
-        return [], int(parts[-1][1])
-    columns = [np.concatenate([facts.columns[column] for facts, _ in parts]) for column in range(arity)]
-    if all(inserted for _, inserted in parts):
-        return columns, len(columns[0])
-    inserted = np.repeat([inserted for _, inserted in parts], [facts.rows for facts, _ in parts])
-    order = np.lexsort(columns)  # stable: mentions of one fact stay in the order of the log
+    total = WeightedFacts.concatenated(parts)
+    if not total.arity:
+        return total.chosen(np.arange(total.rows) == total.rows - 1).gained()
+    inserted = total.weights > 0
+    if inserted.all():
+        return total
+    order = np.lexsort(total.columns)  # stable: mentions of one fact stay in the order of the log
     ends = np.ones(len(order), bool)  # where a run of equal facts ends
-    ends[:-1] = np.logical_or.reduce([column[order[1:]] != column[order[:-1]] for column in columns])
+    ends[:-1] = np.logical_or.reduce([column[order[1:]] != column[order[:-1]] for column in total.columns])
     last = np.sort(order[ends])
-    kept = last[inserted[last]]
-    return [column[kept] for column in columns], len(kept)
+    return total.chosen(last[inserted[last]])

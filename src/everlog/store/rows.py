@@ -27,3 +27,8 @@ class Rows(Table[Fact]):
     def keys(self) -> list[list[str]]:
         """Columns of term keys (everlog.facts.terms), for writing files."""
         return [by_distinct(column, self._dictionary.key) for column in self._columns]
+
+
+def column_names(arity: int) -> list[str]:
+    """What the columns of a relation are called."""
+    return [f"c{number}" for number in range(1, arity + 1)]

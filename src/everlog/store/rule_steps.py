@@ -45,12 +45,14 @@ class RuleStep:
         edited = []
         for closure in before:
             if closure not in after:
-                engine.edit(closure.base, *engine.collect(closure.base, explicit=True), explicit=False)
+                explicit = engine.collect(closure.base, explicit=True)
+                engine.edit(closure.base, explicit.columns, explicit.rows, explicit=False)
                 edited.append(closure.base)
         for closure in after:
             if closure not in before:
                 explicit = engine.collect(closure.part.relation, explicit=True)
-                engine.edit(closure.base, *in_part(closure, explicit, dictionary), explicit=True)
+                part = in_part(closure, explicit, dictionary)
+                engine.edit(closure.base, part.columns, part.rows, explicit=True)
                 edited.append(closure.base)
         return edited
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Ids
 from everlog.rules.syntax import Atom, Constant
+from everlog.store.state import State
 
 if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
@@ -17,13 +18,14 @@ if TYPE_CHECKING:
 def extent_sizes(kb: KnowledgeBase, extents: Iterable[Atom]) -> dict[Atom, int]:
     """The number of facts, explicit and derived, that each extent has."""
     wanted = dict.fromkeys(extents)
-    facts = {relation.name: relation.facts for relation in kb.relations()}
+    snapshot = kb.snapshot()
+    state, facts = snapshot.state(), {relation.name: relation.facts for relation in snapshot.relations()}
     sizes = {each: facts.get(each.relation, 0) for each in wanted}
     for relation in {each.relation for each in wanted if _selects(each) and sizes[each]}:
-        columns, rows = kb._engine.collect(relation)
+        found = state.facts.reader().collect(relation)
         for each in wanted:
             if each.relation == relation and _selects(each):
-                sizes[each] = _matching(kb, each, columns, rows)
+                sizes[each] = _matching(state, each, found.columns, found.rows)
     return sizes
 
 
@@ -31,11 +33,11 @@ def _selects(extent: Atom) -> bool:
     return any(isinstance(arg, Constant) for arg in extent.args)
 
 
-def _matching(kb: KnowledgeBase, extent: Atom, columns: Sequence[Ids], rows: int) -> int:
+def _matching(state: State, extent: Atom, columns: Sequence[Ids], rows: int) -> int:
     found = np.ones(rows, bool)
     for column, arg in zip(columns, extent.args, strict=True):
         if isinstance(arg, Constant):
-            id_ = kb._dictionary.find(arg.term)
+            id_ = state.dictionary.find(arg.term)
             if id_ is None:
                 return 0
             found &= column == id_

@@ -4,8 +4,7 @@ One after the other, each as soon as it is there; the next one is never waited f
 when it is complete and, in a durable store, on disk. Where one fails, or the source does, the updates before it are
 applied and have been yielded, the error names its place, and the knowledge base stays at the last good version.
 
-With `marking`, maintenance may look at the next update while it works on this one: `kb._look_ahead` shows it if it
-has come. Derived facts then remember a fact that they came from and share its mark; with `marking="printed"` they do
+With `marking`, maintenance may look at the next update while it works on this one, if it has come. Derived facts then remember a fact that they came from and share its mark; with `marking="printed"` they do
 not, and marks are passed on by rule applications alone, as the printed algorithm has it. With `coalesce`, updates
 that wait are applied at once, as their net effect; an update that changes rules stays alone. A batch that fails is
 applied again one by one, so that the good updates in it are kept and the error is that of the bad one.
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 from everlog.errors import EverlogError
 from everlog.maintenance.strategies import check_strategy
 from everlog.store.changes import Change
+from everlog.store.lookout import Lookout
 from everlog.store.sources import Source, Updates, open_source
 from everlog.store.updates import Update, net_effect, placing_errors
 
@@ -53,12 +53,13 @@ def apply_source(
     kb: KnowledgeBase, source: Source, *, strategy: str | None, marking: bool | str, coalesce: bool
 ) -> Iterator[Change]:
     """The same for a source that the caller has opened; it is closed at the end."""
+    lookout = Lookout(source.peek, witnesses=marking != PRINTED) if marking else None
     with closing(source):
         while (update := source.take()) is not None:
             batch = [update]
             if coalesce:
                 batch += _waiting(source, update)
-            yield from _apply(kb, batch, source, strategy, marking)
+            yield from _apply(kb, batch, strategy, lookout)
 
 
 def _waiting(source: Source, first: Update) -> Iterator[Update]:
@@ -74,11 +75,11 @@ def _waiting(source: Source, first: Update) -> Iterator[Update]:
 
 
 def _apply(
-    kb: KnowledgeBase, batch: list[Update], source: Source, strategy: str | None, marking: bool | str
+    kb: KnowledgeBase, batch: list[Update], strategy: str | None, lookout: Lookout | None
 ) -> Iterator[Change]:
     if len(batch) > 1:
         try:
-            change = _update(kb, net_effect(batch), source, strategy, marking, covers=len(batch))
+            change = _update(kb, net_effect(batch), strategy, lookout, covers=len(batch))
         except (EverlogError, TypeError, ValueError):
             pass  # one of them is wrong: the loop below finds it
         else:
@@ -86,18 +87,12 @@ def _apply(
             return
     for update in batch:
         with placing_errors(update.place):
-            change = _update(kb, update, source, strategy, marking)
+            change = _update(kb, update, strategy, lookout)
         yield change
 
 
 def _update(
-    kb: KnowledgeBase, update: Update, source: Source, strategy: str | None, marking: bool | str, covers: int = 1
+    kb: KnowledgeBase, update: Update, strategy: str | None, lookout: Lookout | None, covers: int = 1
 ) -> Change:
     name = str(update.place) if update.place is not None else "<rules>"
-    before = kb._look_ahead, kb._keeps_witnesses
-    if marking:
-        kb._look_ahead, kb._keeps_witnesses = source.peek, marking != PRINTED
-    try:
-        return kb._update(update, name=name, strategy=strategy, covers=covers)
-    finally:
-        kb._look_ahead, kb._keeps_witnesses = before
+    return kb.apply(update, name=name, strategy=strategy, covers=covers, lookout=lookout)

@@ -10,20 +10,19 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from everlog.engines.interface import Engine, Shape
 from everlog.facts.terms import Term, key_of
+from everlog.facts.weighted import WeightedFacts
 from everlog.maintenance.materialise import materialise, shapes
 from everlog.rules.printer import print_term
 from everlog.store.bases import load_bases
 from everlog.store.changes import Report
 from everlog.store.engines import make_engine
 from everlog.store.rematerialise import difference, load_remaining
-from everlog.store.rows import Rows
-
-if TYPE_CHECKING:
-    from everlog.store.store import KnowledgeBase
+from everlog.store.rows import Rows, column_names
+from everlog.store.state import State
 
 SAMPLES = 5  # facts of each kind that a report shows
 
@@ -94,49 +93,39 @@ class Verification:
         }
 
 
-def verify(kb: KnowledgeBase, engine: str) -> Verification:
+def verify(state: State, engine: str) -> Verification:
     """Derive everything again in a fresh engine of that name, and compare."""
     started = time.perf_counter()
-    kept, fresh = kb._engine, make_engine(engine, kb._dictionary)
-    for name, arity in kb._arities.items():
+    kept, fresh = state.facts.reader(), make_engine(engine, state.dictionary.scratch())
+    program, arities = state.definitions.program, state.arities
+    for name, arity in arities.items():
         fresh.declare(Shape(name, arity))
-    load_remaining(kept, fresh, kb._arities, {}, Report())
-    load_bases(fresh, kb._maintenance.program.rewriting.closures)
-    materialise(fresh, kb._maintenance.program.components, kb.limits.watch())
-    differences = [
-        Difference(
-            name,
-            missing=kb._named(arity, difference(fresh, kept, name)),
-            extra=kb._named(arity, difference(kept, fresh, name)),
-        )
-        for name, arity in kb._arities.items()
-    ]
-    for shape in shapes(kb._maintenance.program.components):
-        if shape.bag:
-            differences.append(_bag_difference(kb, shape, fresh))
+    load_remaining(kept, fresh, arities, {}, Report())
+    load_bases(fresh, program.rewriting.closures)
+    materialise(fresh, program.components, state.limits.watch())
+    differences = [_difference(state, Shape(name, arity), kept, fresh) for name, arity in arities.items()]
+    views = {view.relation for view in state.views.values()}
+    bags = [shape for shape in shapes(program.components) if shape.bag or shape.name in views]
+    differences += [_difference(state, shape, kept, fresh) for shape in bags]
     return Verification(
-        kb.version,
-        len(kb._arities),
-        sum(fresh.count(name) for name in kb._arities),
+        state.version,
+        len(arities),
+        sum(fresh.count(name) for name in arities),
         tuple(each for each in differences if len(each.missing) or len(each.extra) or each.wrong_weights),
         time.perf_counter() - started,
     )
 
 
-def _bag_difference(kb: KnowledgeBase, shape: Shape, fresh: Engine) -> Difference:
-    kept, right = _weights(kb._engine, shape.name), _weights(fresh, shape.name)
-    return Difference(
-        shape.name,
-        missing=kb._named(shape.arity, difference(fresh, kb._engine, shape.name)),
-        extra=kb._named(shape.arity, difference(kb._engine, fresh, shape.name)),
-        wrong_weights=sum(weight != right[fact] for fact, weight in kept.items() if fact in right),
-    )
+def _difference(state: State, shape: Shape, kept: Engine, fresh: Engine) -> Difference:
+    def named(facts: WeightedFacts) -> Rows:
+        return Rows(fresh.dictionary, column_names(shape.arity), facts.columns, facts.rows)
 
-
-def _weights(engine: Engine, relation: str) -> dict[tuple[int, ...], int]:
-    facts = engine.collect(relation)
-    rows = zip(*(column.tolist() for column in facts.columns), strict=True) if facts.columns else [()] * facts.rows
-    return dict(zip(rows, engine.weights(relation), strict=True))
+    missing, extra = named(difference(fresh, kept, shape.name)), named(difference(kept, fresh, shape.name))
+    if not shape.bag:
+        return Difference(shape.name, missing, extra)
+    right = dict(fresh.collect(shape.name).facts())
+    wrong = sum(weight != right[fact] for fact, weight in kept.collect(shape.name).facts() if fact in right)
+    return Difference(shape.name, missing, extra, wrong)
 
 
 def _shown(relation: str, row: tuple[Term, ...]) -> str:

@@ -32,6 +32,7 @@ _SOURCES = (
     "step_kernels.py",
     "sweep_kernels.py",
     "tables.py",
+    "version_kernels.py",
 )
 _PREFIX = "kernels-"
 

@@ -8,8 +8,6 @@ kernel runs a phase whole and another a sweep (kernels.py), driven from runs.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,7 +16,8 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
 from everlog.engines.columnar.groups import group_columns
-from everlog.engines.columnar.kept_plans import KeptPlans, still_fits
+from everlog.engines.columnar.captures import Capture, Captures
+from everlog.engines.columnar.kept_plans import KeptPlans, PlansByPhase, still_fits
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, Program, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
@@ -26,9 +25,9 @@ from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
-from everlog.engines.columnar.tables import EMPTY
 from everlog.engines.columnar.updates import Updates
-from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseReport, Shape
+from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
+from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.flat_rules import Refuted, WholeRule, WindowRule
@@ -42,24 +41,19 @@ _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there alre
 _NO_LIMITS = Limits(rounds=None, facts=None)
 
 
-@dataclass(frozen=True)
-class Savepoint:
-    """What there was: the rows of each relation, and how far the journal of explicit bits went."""
-
-    sizes: dict[str, int]
-    journal: int
-
-
 class ColumnarEngine:
     """Facts in columns, rules in kernels."""
 
     name = "columnar"
+    capabilities = Capabilities(maintains=True, concurrent=True)
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
         self.tables = Tables()
         self._relations: dict[str, Relation] = {}
-        self._journal: list[tuple[str, Ids]] = []  # rows that became explicit after they were there, by relation
+        self.tick = 0  # how many updates are complete
+        self.captures = Captures()
+        self._scratch_from: dict[str, int] | None = None  # rows of each relation when deriving from scratch began
         self.keys = np.empty(at.BATCH, np.uint64)
         self.places = np.empty(at.BATCH, np.int64)
         self.parents = np.empty(at.BATCH, np.int32)
@@ -67,14 +61,14 @@ class ColumnarEngine:
         self._round = 0
         self.grown = 0  # how often something was full
         self.by_number: dict[int, Relation] = {}
-        self._plans: WeakKeyDictionary[Phase, KeptPlans] = WeakKeyDictionary()
-        self._outcomes = KnownOutcomes()
+        self.plans_by_phase = PlansByPhase()
+        self.outcomes = KnownOutcomes()
         self._updates = Updates(self)
 
     # --- relations ----------------------------------------------------------------------------------------------------
 
     def declare(self, shape: Shape) -> None:
-        known = self._relations.get(shape.name)
+        known = self.known(shape.name)
         if known is not None:
             assert (known.arity, known.bag) == (shape.arity, shape.bag), f"{shape.name} was declared otherwise"
             known.keep(self.size(known), self.tables, weights=shape.weighted, ranks=shape.ranked)
@@ -86,7 +80,18 @@ class ColumnarEngine:
 
     def relation(self, name: str) -> Relation:
         """The relation of a name, as this engine keeps it."""
-        return self._relations[name]
+        found = self.known(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def known(self, name: str) -> Relation | None:
+        """The same, or None where there is none."""
+        return self._relations.get(name)
+
+    def relations_now(self) -> dict[str, Relation]:
+        """All relations by name, as they are now."""
+        return self._relations.copy()
 
     def reserve(self, relation: Relation, room: int) -> None:
         """Make room for so many more rows, and for so many more entries of the journal."""
@@ -95,26 +100,18 @@ class ColumnarEngine:
         relation.reserve(self.size(relation), room, self.tables)
 
     def count(self, relation: str, *, explicit: bool = False) -> int:
-        kept = self._relations[relation]
+        kept = self.relation(relation)
         size = self.size(kept)
         return int(np.count_nonzero(kept.masks[:size] & at.EXPLICIT)) if explicit else size - kept.dead
 
-    def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
-        kept = self._relations[relation]
+    def collect(self, relation: str, *, explicit: bool = False) -> WeightedFacts:
+        kept = self.relation(relation)
         size = self.size(kept)
         columns = kept.columns(0, size)
-        if not explicit and not kept.dead:
-            return FactColumns(columns, size)
-        chosen = (kept.masks[:size] & at.EXPLICIT) != 0 if explicit else (kept.masks[:size] & at.ABSENT) == 0
-        return FactColumns([column[chosen] for column in columns], int(chosen.sum()))
-
-    def weights(self, relation: str) -> Sequence[int]:
-        kept = self._relations[relation]
-        size = self.size(kept)
-        if not kept.bag:
-            return [1] * (size - kept.dead)
-        weights: list[int] = kept.weights[:size][(kept.masks[:size] & at.ABSENT) == 0].tolist()
-        return weights
+        found = WeightedFacts(columns, kept.weights[:size]) if kept.bag else WeightedFacts.present(columns, size)
+        if explicit:
+            return found.chosen((kept.masks[:size] & at.EXPLICIT) != 0)
+        return found.chosen((kept.masks[:size] & at.ABSENT) == 0) if kept.dead or kept.bag else found
 
     def memory(self) -> dict[str, int]:
         """Bytes that each relation takes, its indexes included."""
@@ -123,10 +120,18 @@ class ColumnarEngine:
     # --- facts in, facts asked about --------------------------------------------------------------------------------
 
     def load(self, relation: str, columns: Sequence[Ids], rows: int) -> int:
-        kept = self._relations[relation]
-        if self.size(kept):
-            self._remember_implicit(kept, columns, rows)
-        return self._add(kept, columns, rows, at.EXPLICIT)
+        return self._add(self.relation(relation), columns, rows, at.EXPLICIT)
+
+    def restore(self, relation: str, facts: WeightedFacts | None, explicit: WeightedFacts | None) -> None:
+        restored = self.relation(relation)
+        assert not self.size(restored), f"{relation} has facts"
+        if facts is not None:
+            self._add(restored, facts.columns, facts.rows, 0)
+            if restored.bag:
+                restored.weights[: facts.rows] = facts.weights
+        if explicit is not None:
+            self._add(restored, explicit.columns, explicit.rows, at.EXPLICIT)
+        restored.committed = self.size(restored)
 
     def _add(self, relation: Relation, columns: Sequence[Ids], rows: int, mask: int) -> int:
         added = 0
@@ -153,15 +158,8 @@ class ColumnarEngine:
         row = self.tables.relations[relation.number]
         row[at.R_LOW] = row[at.R_HIGH] = row[at.R_SIZE]
 
-    def _remember_implicit(self, relation: Relation, columns: Sequence[Ids], rows: int) -> None:
-        found = self._find(relation, columns, rows)
-        found = np.unique(found[found >= 0])
-        implicit = found[(relation.masks[found] & at.EXPLICIT) == 0]
-        if len(implicit):
-            self._journal.append((relation.name, implicit))
-
     def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
-        kept = self._relations.get(relation)
+        kept = self.known(relation)
         if kept is None:
             return np.zeros(rows, bool)  # type: ignore[return-value]
         found = self._find(kept, columns, rows)
@@ -200,11 +198,11 @@ class ColumnarEngine:
         gained = {}
         self._round += 1
         for name in relations:
-            row = self.tables.relations[self._relations[name].number]
+            row = self.tables.relations[self.relation(name).number]
             row[at.R_LOW], row[at.R_HIGH] = row[at.R_HIGH], row[at.R_SIZE]
             gained[name] = int(row[at.R_HIGH] - row[at.R_LOW])
-            if self._relations[name].ranked:
-                self._relations[name].ranks[row[at.R_LOW] : row[at.R_HIGH]] = self._round
+            if self.relation(name).ranked:
+                self.relation(name).ranks[row[at.R_LOW] : row[at.R_HIGH]] = self._round
         return gained
 
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
@@ -216,7 +214,7 @@ class ColumnarEngine:
         return PhaseReport(phase.name, runner.rounds, runner.applications, gained)
 
     def group(self, rule: WholeRule) -> int:
-        source, target = self._relations[rule.source.relation], self._relations[rule.head.relation]
+        source, target = self.relation(rule.source.relation), self.relation(rule.head.relation)
         if isinstance(rule, WindowRule):
             facts = self.window(rule).facts()
             return self._add(target, [np.array(column, np.int32) for column in zip(*facts, strict=True)], len(facts), 0)
@@ -226,7 +224,7 @@ class ColumnarEngine:
 
     def window(self, rule: WindowRule) -> Window:
         """A window over its relation as it is now."""
-        source = self._relations[rule.source.relation]
+        source = self.relation(rule.source.relation)
         there = self._present(source)
         facts = map(tuple, source.facts[there, : source.arity].tolist())
         weights = source.weights[there].tolist() if rule.bag else [1] * len(there)
@@ -238,7 +236,7 @@ class ColumnarEngine:
 
     def _size_of(self, relation: str) -> int:
         """How many facts there are, in the midst of an update too."""
-        kept = self._relations.get(relation)
+        kept = self.known(relation)
         return self._updates.count_now(kept) if kept is not None else 0
 
     def _present(self, relation: Relation) -> Ids:
@@ -246,7 +244,7 @@ class ColumnarEngine:
         return np.flatnonzero((relation.masks[: self.size(relation)] & at.ABSENT) == 0)
 
     def _sample(self, relation: str) -> Sample:
-        kept, facts = self._relations[relation], self._size_of(relation)
+        kept, facts = self.relation(relation), self._size_of(relation)
         if kept.sample is None or not kept.sample.still_fits(facts):
             present = slice(self.size(kept)) if facts == self.size(kept) else self._present(kept)
             kept.sample = Sample(kept.facts[present])
@@ -255,13 +253,13 @@ class ColumnarEngine:
     # --- updates ----------------------------------------------------------------------------------------------------
 
     def count_before(self, relation: str) -> int:
-        return self._updates.count_before(self._relations[relation])
+        return self._updates.count_before(self.relation(relation))
 
     def edit(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool) -> int:
-        return self._updates.edit(self._relations[relation], columns, rows, explicit)
+        return self._updates.edit(self.relation(relation), columns, rows, explicit)
 
     def settle(self, relation: str, heads: Sequence[Atom]) -> Flow:
-        return self._updates.settle(self._relations[relation], heads)
+        return self._updates.settle(self.relation(relation), heads)
 
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
         return self._updates.sweep(sweep, watch, limit, most)
@@ -291,7 +289,7 @@ class ColumnarEngine:
         self._updates.forget(sweeps)
 
     def drop(self, relation: str) -> None:
-        dropped = self._relations.get(relation)
+        dropped = self.known(relation)
         if dropped is None:
             return
         self._updates.drop(dropped)
@@ -302,7 +300,7 @@ class ColumnarEngine:
         self._updates.marks.keep_witnesses()
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
-        kept = self._relations[relation]
+        kept = self.relation(relation)
         return self._updates.marks.mark(kept, self._find(kept, columns, rows))
 
     def doom_marked(self) -> int:
@@ -315,14 +313,79 @@ class ColumnarEngine:
             for known in (relation.ranks, relation.weights):
                 known[: self.size(relation)] = 0
 
-    def weight_changes(self, relation: str) -> tuple[FactColumns, Sequence[int]]:
-        return self._updates.weight_changes(self._relations[relation])
+    def begin_from_scratch(self) -> None:
+        self._scratch_from = {name: self.size(relation) for name, relation in self._relations.items()}
 
-    def commit(self) -> dict[str, Changed]:
-        return self._updates.commit()
+    def changes(self) -> dict[str, WeightedFacts]:
+        if self._scratch_from is None:
+            return self._updates.changes()
+        found = {}
+        for name, relation in self._relations.items():
+            first, size = self._scratch_from.get(name, 0), self.size(relation)
+            if size > first:
+                columns = relation.columns(first, size)
+                weights = relation.weights[first:size].copy() if relation.bag else np.ones(size - first, np.int64)
+                found[name] = WeightedFacts(columns, weights)
+        return found
+
+    def explicit_changes(self, relations: Iterable[str]) -> dict[str, WeightedFacts]:
+        if self._scratch_from is None:
+            return self._updates.explicit_changes(relations)
+        found = {}
+        for name in relations:
+            relation = self.relation(name)
+            first, size = self._scratch_from.get(name, 0), self.size(relation)
+            columns = relation.columns(first, size)
+            explicit = (relation.masks[first:size] & at.EXPLICIT) != 0
+            found[name] = WeightedFacts(columns, np.ones(size - first, np.int64)).chosen(explicit)
+        return found
+
+    def publish(self, tick: int) -> None:
+        self.captures.published = tick
+
+    def commit(self, *, publish: bool = True) -> None:
+        if self._scratch_from is None:
+            self._updates.commit(publish)
+        else:
+            self._commit_from_scratch(self._scratch_from, publish)
+
+    def _commit_from_scratch(self, sizes: dict[str, int], publish: bool) -> None:
+        tick = self.tick + 1
+        with self.captures.closing() as watched:
+            for name, relation in self._relations.items():
+                first, size = sizes.get(name, 0), self.size(relation)
+                if watched or not publish:
+                    relation.lives[first:size] = tick
+                if size > first:
+                    relation.changed_at = tick
+                relation.committed = size
+            self.tick, self._scratch_from = tick, None
+            if publish:
+                self.captures.published = tick
 
     def abort(self) -> None:
-        self._updates.abort()
+        if self._scratch_from is None:
+            self._updates.abort()
+            return
+        for name, relation in list(self._relations.items()):
+            relation.describe(self.tables)  # an interrupt may have come while it grew
+            if name not in self._scratch_from:
+                del self._relations[name], self.by_number[relation.number]
+                self.tables.drop_relation(relation)
+                continue
+            size = self._scratch_from[name]
+            if self.size(relation) > size:
+                self._truncate(relation, size)
+            for known in (relation.ranks, relation.weights):
+                known[:size] = 0  # nothing was derived before
+        self._scratch_from = None
+
+    def capture(self, *, latest: bool = False) -> Capture:
+        return self.captures.take(self, latest)
+
+    def adopt_indexes(self) -> None:
+        """Take over the indexes that readers have built meanwhile."""
+        self.captures.adopt(self)
 
     def begin_sweep(self, own: Integers, owners: Integers, code: Integers, begins: Integers) -> None:
         """Queue the facts that a sweep begins with."""
@@ -331,41 +394,24 @@ class ColumnarEngine:
     def compact(self, relation: Relation) -> None:
         """Drop the rows without a fact. Arrays that were handed out stay as they are."""
         self._updates.marks.forget()  # which knows facts by rows
-        kept = self._present(relation)
-        relation.keep_rows(kept)
+        self.captures.before_moving(relation)
+        present = self._present(relation)
+        relation.keep_rows(present, self.tables)
         relation.describe(self.tables)
-        self._truncate(relation, len(kept))
-
-    # --- going back -------------------------------------------------------------------------------------------------
-
-    def savepoint(self) -> Savepoint:
-        return Savepoint({name: self.size(kept) for name, kept in self._relations.items()}, len(self._journal))
-
-    def rollback(self, savepoint: Savepoint) -> None:
-        for name, rows in reversed(self._journal[savepoint.journal :]):
-            relation = self._relations[name]
-            relation.masks[rows[rows < savepoint.sizes.get(name, 0)]] &= np.uint16(0xFFFF ^ at.EXPLICIT)
-        del self._journal[savepoint.journal :]
-        for name, relation in list(self._relations.items()):
-            relation.describe(self.tables)  # an interrupt may have come while it grew
-            if name not in savepoint.sizes:
-                del self._relations[name], self.by_number[relation.number]
-                self.tables.drop_relation(relation)
-            elif self.size(relation) > savepoint.sizes[name]:
-                self._truncate(relation, savepoint.sizes[name])
+        self._rebuild(relation, len(present))
 
     def _truncate(self, relation: Relation, size: int) -> None:
-        relation.table.keys.fill(EMPTY)
-        for index in relation.indexes.values():
-            index.table.keys.fill(EMPTY)
+        """Forget the rows from some number on, which no reader has seen."""
+        relation.lives[size : self.size(relation)] = 0
+        with self.tables.replacing:
+            relation.forget_tables()
+        relation.describe(self.tables)
+        self._rebuild(relation, size)
+
+    def _rebuild(self, relation: Relation, size: int) -> None:
         self.tables.relations[relation.number, at.R_SIZE] = size
         rebuild(self.tables.relations, self.tables.indexes, relation.number, self.keys)
         self.settle_rows(relation)
-
-    def since(self, savepoint: Savepoint, relation: str) -> FactColumns:
-        kept = self._relations[relation]
-        first, size = savepoint.sizes.get(relation, 0), self.size(kept)
-        return FactColumns(kept.columns(first, size), size - first)
 
     # --- for the run ------------------------------------------------------------------------------------------------
 
@@ -388,21 +434,22 @@ class ColumnarEngine:
 
     def compile(self, phase: Phase) -> Program:
         """Plans for a phase, as a program for the kernel; those that were made before are kept while they fit."""
-        kept = self._plans.get(phase)
-        if kept is None or not still_fits(kept.sizes, self.sizes_of(kept.sizes)):
+        known = self.plans_by_phase.get(phase)
+        if known is None or not still_fits(known.sizes, self.sizes_of(known.sizes)):
             statistics, variants = self.statistics(), (*phase.first, *phase.loop)
             plans = [plan_variant(variant, statistics) for variant in variants]
             read = {atom for variant in variants for atom in variant.rule.atoms}
-            kept = self._plans[phase] = KeptPlans(plans, self.sizes_of(read))
-        return self.compile_plans(kept.plans)
+            known = KeptPlans(plans, self.sizes_of(read))
+            self.plans_by_phase.put(phase, known)
+        return self.compile_plans(known.plans)
 
     def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> Program:
         """Plans as a program for the kernel; `heads` are those of the component at work."""
-        relations = self._relations.__getitem__
-        return compile_plans(plans, relations, self.tables, self.dictionary, self._refute, self._outcomes, heads)
+        relations = self.relation
+        return compile_plans(plans, relations, self.tables, self.dictionary, self._refute, self.outcomes, heads)
 
     def _refute(self, refuted: Refuted, slots: Sequence[int]) -> RefuteStep:
-        seed, hit = (self._relations[atom.relation] for atom in (refuted.seed, refuted.body.heads[0]))
+        seed, hit = (self.relation(atom.relation) for atom in (refuted.seed, refuted.body.heads[0]))
         phase = Phase("refuted", (seeded_variant(refuted.body),), (), ())  # the same each time, so that plans are kept
 
         def hits(bindings: list[tuple[int, ...]]) -> set[tuple[int, ...]]:

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, UNBOUND, Dictionary, Ids
-from everlog.engines.columnar.outcomes import MOST_OF_ONE, KnownOutcomes
+from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, SCRATCH_FROM, UNBOUND, Dictionary, Ids
+from everlog.engines.columnar.outcomes import MOST_OF_ONE, KnownOutcomes, Outcomes
 from everlog.expressions.values import ExpressionError, effective_boolean
 from everlog.plans.expressions import compile_expression
 from everlog.plans.operators import Compute, Select
@@ -52,6 +52,7 @@ class ExpressionStep:
         self._evaluate = compile_expression(step.expression, names)
         self._integers = integer_function(step.expression, names)
         self._outcomes = known.of(step.expression, names, condition=output is None)
+        self._own: Outcomes = {}
 
     def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
         if self._integers is not None and columns and all((column < 0).all() for column in columns):
@@ -66,18 +67,25 @@ class ExpressionStep:
     def _one_by_one(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
         """Look at each distinct input once; what came of it is remembered, as an id, or as one of the marks below."""
         distinct, places = _distinct_rows(columns, count)
-        outcomes = self._outcomes
-        if len(outcomes) > MOST_OF_ONE:
-            outcomes.clear()
-        for key in distinct:
-            if key not in outcomes:
-                outcomes[key] = self._outcome(key)
-        found = np.array([outcomes[key] for key in distinct], np.int64)[places]
+        if len(self._outcomes) > MOST_OF_ONE:
+            self._outcomes.clear()
+        found = np.array([self._known_outcome(key) for key in distinct], np.int64)[places]
         if self.output is None:
             return None, found == _TRUE
         failed = found == _FAILED
         values = np.where(failed, UNBOUND, found).astype(np.int32)
         return values, np.ones(count, bool) if self._attempt else ~failed
+
+    def _known_outcome(self, key: tuple[int, ...]) -> int:
+        """What was found out before; what concerns terms of this query alone is nobody else's business."""
+        outcome = self._outcomes.get(key)
+        if outcome is None:
+            outcome = self._own.get(key)
+        if outcome is None:
+            outcome = self._outcome(key)
+            own = SCRATCH_FROM <= outcome < _FAILED or any(id_ >= SCRATCH_FROM for id_ in key)
+            (self._own if own else self._outcomes)[key] = outcome
+        return outcome
 
     def _outcome(self, key: tuple[int, ...]) -> int:
         """Whether a condition holds, or the id of a value; or that there is none."""

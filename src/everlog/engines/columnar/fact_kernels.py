@@ -2,6 +2,9 @@
 
 Every loop over a batch comes in two or three passes: the first works out where to look and asks for those cache
 lines, the next looks. So the misses of a batch overlap instead of queueing up.
+
+Threads that read an older state look at the same tables meanwhile (version_kernels.py): a key is written after what it
+leads to.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 
@@ -11,7 +14,7 @@ import numpy as np
 
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
-from everlog.engines.columnar.memory import int32s, int64s, prefetch, uint16s, uint64s
+from everlog.engines.columnar.memory import int32s, int64s, prefetch, publish, uint16s, uint64s
 from everlog.engines.columnar.tables import (
     EMPTY,
     add_to_key,
@@ -22,6 +25,7 @@ from everlog.engines.columnar.tables import (
     tag_of,
     wide_entry,
 )
+from everlog.engines.columnar.version_kernels import NEVER, newest_rows, see_version
 
 # --- keys -----------------------------------------------------------------------------------------------------------
 
@@ -120,12 +124,14 @@ def index_batch(relations, indexes, relation, index, first, count, keys):
             there = table[slot]
             if there == key and (width <= 2 or _same_columns(relations, indexes, index, relation, heads[slot], row)):
                 following[row] = heads[slot]
+                publish()
                 heads[slot] = row
                 break
             if there == EMPTY:
-                table[slot] = key
-                heads[slot] = row
                 following[row] = -1
+                heads[slot] = row
+                publish()
+                table[slot] = key
                 used += 1
                 break
             slot = slot + 1 if slot + 1 < slots else 0
@@ -181,6 +187,7 @@ def find_facts(relations, relation, code, operands, batch, count, keys, places, 
         wanted = gather_facts(code, operands, width, batch, count, keys)
         find_candidates(relations, relation, count, keys, places)
         _find_wide(relations, relation, wanted, count, keys, places, found)
+        _find_right_version(relations, relation, count, found)
         return
     operand_keys(code, operands, width, batch, count, keys)
     slots = relations[relation, at.R_SLOTS]
@@ -194,6 +201,16 @@ def find_facts(relations, relation, code, operands, batch, count, keys, places, 
         while table[slot] != key and table[slot] != EMPTY:
             slot = slot + 1 if slot + 1 < slots else 0
         found[i] = rows[slot] if table[slot] == key else -1
+    _find_right_version(relations, relation, count, found)
+
+
+@kernel
+def _find_right_version(relations, relation, count, found):
+    """A fact may have several rows: a reader wants the one of its time, an update the newest."""
+    if relations[relation, at.R_TICK] != 0:
+        see_version(relations, relation, count, found)
+    elif relations[relation, at.R_NEWER] != 0:
+        newest_rows(relations, relation, count, found)
 
 
 @kernel
@@ -281,10 +298,11 @@ def _add_packed(relations, relation, code, operands, batch, count, mask, keys, f
         while table[slot] != key and table[slot] != EMPTY:
             slot = slot + 1 if slot + 1 < slots else 0
         if table[slot] == EMPTY:
-            table[slot] = key
             rows[slot] = size
+            publish()
+            table[slot] = key
             fresh[size - before] = i
-            _describe_new(relations, relation, size, mask)
+            describe_new(relations, relation, size, mask)
             size += 1
         elif weighted or mask:
             _describe_again(relations, relation, rows[slot], mask)
@@ -317,7 +335,7 @@ def _add_wide(relations, relation, concluded, count, mask, keys, places):
                 entries[slot] = wide_entry(keys[i], size)
                 for position in range(width):
                     facts[size * width + position] = concluded[i * width + position]
-                _describe_new(relations, relation, size, mask)
+                describe_new(relations, relation, size, mask)
                 size += 1
                 break
             if entry_tag(entry) == keys[i]:
@@ -330,7 +348,9 @@ def _add_wide(relations, relation, concluded, count, mask, keys, places):
 
 
 @kernel
-def _describe_new(relations, relation, row, mask):
+def describe_new(relations, relation, row, mask):
+    if mask & at.ABSENT:
+        uint64s(relations[relation, at.R_LIVES])[row] = NEVER  # until commit brings its fact
     uint16s(relations[relation, at.R_MASKS])[row] = np.uint16(mask)
     if relations[relation, at.R_WEIGHTS] != 0:  # of derivations: what is explicit, or only has a row, has none
         int64s(relations[relation, at.R_WEIGHTS])[row] = 0 if mask else 1

@@ -11,9 +11,10 @@ import numpy as np
 
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
-from everlog.engines.columnar.fact_kernels import add_facts, find_facts, has_room
-from everlog.engines.columnar.memory import int32s, int64s, uint16s
+from everlog.engines.columnar.fact_kernels import add_facts, describe_new, find_facts, has_room, index_rows
+from everlog.engines.columnar.memory import int32s, int64s, publish, uint16s, uint64s
 from everlog.engines.columnar.step_kernels import is_own
+from everlog.engines.columnar.version_kernels import gone_at
 
 _ALL_BITS = 0xFFFF
 
@@ -31,13 +32,15 @@ def touch(relations, relation, row):
     if masks[row] & at.TOUCHED:
         return
     entry = relations[relation, at.R_JOURNAL_SIZE]
-    relations[relation, at.R_JOURNAL_SIZE] = entry + 1
     int32s(relations[relation, at.R_JOURNAL])[entry] = row
     uint16s(relations[relation, at.R_OLD_MASKS])[entry] = masks[row]
     if relations[relation, at.R_WEIGHTS] != 0:
         int64s(relations[relation, at.R_OLD_WEIGHTS])[entry] = int64s(relations[relation, at.R_WEIGHTS])[row]
     if relations[relation, at.R_RANKS] != 0:
         int32s(relations[relation, at.R_OLD_RANKS])[entry] = int32s(relations[relation, at.R_RANKS])[row]
+    publish()  # who reads the row as it is from now on finds what it was
+    relations[relation, at.R_JOURNAL_SIZE] = entry + 1
+    publish()
     masks[row] |= np.uint16(at.TOUCHED)
 
 
@@ -54,6 +57,38 @@ def enqueue(relations, relation, row):
 
 
 @kernel
+def take_up_again(relations, indexes, relation, count, found, keys):
+    """Facts that are to come back get a new row where some reader still sees them in their old one."""
+    oldest = relations[relation, at.R_OLDEST]
+    masks, lives = uint16s(relations[relation, at.R_MASKS]), uint64s(relations[relation, at.R_LIVES])
+    facts, width = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
+    newer = int32s(relations[relation, at.R_NEWER])
+    before = relations[relation, at.R_SIZE]
+    size = before
+    for i in range(count):
+        row = found[i]
+        if row < 0:
+            continue
+        if newer[row] != 0:  # an earlier one of the batch was the same fact
+            found[i] = newer[row] - 1
+        elif (masks[row] & (at.DEAD | at.TOUCHED)) == at.DEAD and gone_at(lives[row]) > oldest:
+            for position in range(width):
+                facts[size * width + position] = facts[row * width + position]
+            describe_new(relations, relation, size, at.DEAD)
+            newer[size] = 0
+            publish()
+            newer[row] = size + 1
+            found[i] = size
+            size += 1
+    if size > before:
+        relations[relation, at.R_SIZE] = size
+        index = relations[relation, at.R_FIRST_INDEX]
+        while index >= 0:
+            index_rows(relations, indexes, relation, index, before, size, keys)
+            index = indexes[index, at.I_SIBLING]
+
+
+@kernel
 def edit_batch(relations, indexes, relation, code, batch, count, explicit, keys, places, fresh, found):
     """Make a batch of facts explicit, or no longer; returns how many that changed, or -1 where there is no room."""
     if not journal_has_room(relations, relation, count) or not has_room(relations, indexes, relation, count):
@@ -61,6 +96,8 @@ def edit_batch(relations, indexes, relation, code, batch, count, explicit, keys,
     if explicit:
         add_facts(relations, indexes, relation, code, 0, batch, count, at.DEAD, keys, places, fresh)
     find_facts(relations, relation, code, 0, batch, count, keys, places, found)
+    if explicit and relations[relation, at.R_OLDEST] >= 0:
+        take_up_again(relations, indexes, relation, count, found, keys)
     masks = uint16s(relations[relation, at.R_MASKS])
     changed = np.int64(0)
     for i in range(count):
@@ -110,6 +147,8 @@ def decide_batch(relations, indexes, relation, code, batch, count, present, keys
     if present:
         add_facts(relations, indexes, relation, code, 0, batch, count, at.DEAD, keys, places, fresh)
     find_facts(relations, relation, code, 0, batch, count, keys, places, found)
+    if present and relations[relation, at.R_OLDEST] >= 0:
+        take_up_again(relations, indexes, relation, count, found, keys)
     masks = uint16s(relations[relation, at.R_MASKS])
     for i in range(count):
         row = found[i]
@@ -241,29 +280,43 @@ def lift_rows(relations, relation, code, owners, by):
 
 
 @kernel
-def commit_rows(relations, relation):
-    """The state now becomes the state before the next update.
-
-    Rows that were gained are left in the queue, rows that were lost in the frontier; returns the dead rows more.
-    """
+def changed_rows(relations, relation):
+    """Leave the rows whose fact the update has brought in the queue, and those whose fact went in the frontier."""
     journal, masks = int32s(relations[relation, at.R_JOURNAL]), uint16s(relations[relation, at.R_MASKS])
     gains, losses = int32s(relations[relation, at.R_QUEUE]), int32s(relations[relation, at.R_FRONTIER])
-    old_masks = uint16s(relations[relation, at.R_OLD_MASKS])
-    gained, lost, died = 0, 0, 0
+    gained, lost = 0, 0
+    for entry in range(relations[relation, at.R_JOURNAL_SIZE]):
+        row = journal[entry]
+        state = masks[row] & at.DEAD
+        if state == at.WAS_ABSENT:
+            gains[gained] = row
+            gained += 1
+        elif state == at.ABSENT:
+            losses[lost] = row
+            lost += 1
+    relations[relation, at.R_QUEUE_SIZE] = gained
+    relations[relation, at.R_FRONTIER_SIZE] = lost
+
+
+@kernel
+def commit_rows(relations, relation, tick):
+    """The state now becomes the state before the next update; returns the dead rows more.
+
+    From this tick on readers see what was gained, and no longer what was lost.
+    """
+    journal, masks = int32s(relations[relation, at.R_JOURNAL]), uint16s(relations[relation, at.R_MASKS])
+    old_masks, lives = uint16s(relations[relation, at.R_OLD_MASKS]), uint64s(relations[relation, at.R_LIVES])
+    died = 0
     for entry in range(relations[relation, at.R_JOURNAL_SIZE]):
         row = journal[entry]
         absent, was_absent = (masks[row] & at.ABSENT) != 0, (masks[row] & at.WAS_ABSENT) != 0
         if was_absent and not absent:
-            gains[gained] = row
-            gained += 1
+            lives[row] = np.uint64(tick)
         elif absent and not was_absent:
-            losses[lost] = row
-            lost += 1
+            lives[row] |= np.uint64(tick) << np.uint64(32)
         died += (1 if absent else 0) - (1 if old_masks[entry] & at.WAS_ABSENT else 0)
         kept = np.int64(masks[row]) & (at.EXPLICIT | at.MARKED)
         masks[row] = np.uint16(kept | at.DEAD) if absent else np.uint16(kept)
-    relations[relation, at.R_QUEUE_SIZE] = gained
-    relations[relation, at.R_FRONTIER_SIZE] = lost
     relations[relation, at.R_JOURNAL_SIZE] = 0
     return died
 

@@ -6,9 +6,12 @@ the atoms that they read as when they were made.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
+from everlog.engines.interface import Phase
 from everlog.plans.operators import Plan
 from everlog.rules.syntax import Atom
 
@@ -23,6 +26,22 @@ class KeptPlans:
 
     plans: list[Plan]
     sizes: Sizes
+
+
+class PlansByPhase:
+    """The plans of phases that somebody still knows, for all threads that run them."""
+
+    def __init__(self) -> None:
+        self._plans: WeakKeyDictionary[Phase, KeptPlans] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def get(self, phase: Phase) -> KeptPlans | None:
+        with self._lock:
+            return self._plans.get(phase)
+
+    def put(self, phase: Phase, plans: KeptPlans) -> None:
+        with self._lock:
+            self._plans[phase] = plans
 
 
 def still_fits(before: Sizes, now: Sizes) -> bool:

@@ -29,10 +29,12 @@ from everlog.engines.columnar.step_kernels import (
     check_rows,
     fill,
     probe,
+    probe_version,
     probe_widening,
     row_range,
     scan,
     scan_list,
+    scan_version,
     select_facts,
     select_shorter,
 )
@@ -147,8 +149,12 @@ def evaluate(
                     made = probe_widening(
                         relations, indexes, code, step, batch, count, cursor, chains[level], parents, rows
                     )
+                elif code[step + at.S_RANGE] == at.RANGE_VERSION:
+                    made = probe_version(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
                 else:
                     made = probe(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
+            elif code[step + at.S_RANGE] == at.RANGE_VERSION:
+                made = scan_version(relations, code, step, count, cursor, parents, rows)
             elif code[step + at.S_RANGE] >= at.RANGE_FRONTIER:
                 made = scan_list(relations, code, step, count, cursor, parents, rows)
             else:

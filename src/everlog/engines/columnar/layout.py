@@ -38,7 +38,12 @@ R_FRONTIER = 24  # address: rows that the round works on
 R_FRONTIER_SIZE = 25
 R_WITNESSES = 26  # address: an int64 per row, the relation and row of a fact that it came from, or -1; or 0
 R_DERIVED = 27  # address: an int64 per row, the newest log entry of a fact that came from it, or -1; or 0
-R_FIELDS = 28
+# Versions (version_kernels.py): what readers of an older state may see, while updates go on.
+R_LIVES = 28  # address: a uint64 per row, the ticks at which its fact came and went; 0 where a reader sees every row
+R_NEWER = 29  # address: an int32 per row, one more than the row that took its fact up again, or 0; 0 where none did
+R_OLDEST = 30  # the oldest tick that somebody may still read, when the update began
+R_TICK = 31  # one more than the tick that is read, in the descriptor of a reader; 0 in that of the engine itself
+R_FIELDS = 32
 
 # --- an index: one row of the index table -----------------------------------------------------------------------------
 I_RELATION = 0
@@ -110,6 +115,7 @@ CHECK_CONSTANT, CHECK_COLUMN = 0, 1
 
 RANGE_ALL, RANGE_NEW, RANGE_OLD, RANGE_ROWS = 0, 1, 2, 3
 RANGE_FRONTIER, RANGE_JOURNAL = 4, 5  # lists of rows
+RANGE_VERSION = 6  # the rows whose fact is there at the tick that is read
 
 RANK_UNUSED, RANK_OUTSIDE, RANK_START, RANK_CARRY, RANK_BELOW = 0, 1, 2, 3, 4
 

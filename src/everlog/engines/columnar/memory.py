@@ -47,6 +47,30 @@ def prefetch(typing_context: Any, address: Any) -> Any:
 
 
 @intrinsic
+def publish(typing_context: Any) -> Any:
+    """What was written before is seen before what is written after, by threads that read meanwhile."""
+    signature = types.void()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.fence("release")
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def acquire(typing_context: Any) -> Any:
+    """What is read after is at least as new as what was read before: the other side of `publish`."""
+    signature = types.void()
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.fence("acquire")
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
 def cycles(typing_context: Any) -> Any:
     """The processor's cycle counter: what a step costs, read without leaving the kernel."""
     signature = types.int64()

@@ -6,6 +6,7 @@ found out, in one query and in those that come after it.
 
 from __future__ import annotations
 
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
@@ -23,18 +24,20 @@ class KnownOutcomes:
 
     def __init__(self) -> None:
         self._known: OrderedDict[tuple[Expression, bool], Outcomes] = OrderedDict()
+        self._lock = threading.Lock()
 
     def of(self, expression: Expression, names: Sequence[str], *, condition: bool) -> Outcomes:
         """Where to keep what comes of an expression for inputs in the order of `names`."""
         if not is_deterministic(expression):
             return {}
         key = _numbered(expression, names), condition
-        found = self._known.pop(key, {})
-        self._known[key] = found
-        if len(self._known) > _MOST_EXPRESSIONS:
-            self._known.popitem(last=False)
-        while len(self._known) > 1 and sum(map(len, self._known.values())) > _MOST_OUTCOMES:
-            self._known.popitem(last=False)
+        with self._lock:
+            found = self._known.pop(key, {})
+            self._known[key] = found
+            if len(self._known) > _MOST_EXPRESSIONS:
+                self._known.popitem(last=False)
+            while len(self._known) > 1 and sum(map(len, self._known.values())) > _MOST_OUTCOMES:
+                self._known.popitem(last=False)
         return found
 
 

@@ -166,10 +166,12 @@ class _Writer:
                 self._shorter(step, carried)
             case Without():
                 relation = self._relation(step.atom.relation)
-                condition = step.label.condition
+                care, want = step.label.condition
+                if relation.is_read_only:
+                    care, want = 0, 1  # no row that a reader finds is absent
                 self._write(
-                    at.OP_ABSENT, carried, relation=relation.number, operands=self._fact(step.atom.args),
-                    care=condition.care, want=condition.want,
+                    at.OP_ABSENT, carried, relation=relation.number, operands=self._fact(step.atom.args), care=care,
+                    want=want,
                 )  # fmt: skip
             case Select(Call(function, ((Variable() | Constant()) as left, (Variable() | Constant()) as right))) if (
                 function in _COMPARISONS
@@ -211,10 +213,13 @@ class _Writer:
         checks = [(at.CHECK_COLUMN, left, right) for left, right in step.same]
         which = _RANGES.get(step.label, at.RANGE_ROWS)
         care, want = map(int, step.label.condition)
-        if step.label in FROM_SCRATCH and not relation.has_absent(self._tables):
+        if relation.is_read_only:
+            care = want = 0
+            which = at.RANGE_VERSION if relation.tick is not None and step.label is not Label.NEW else which
+        elif step.label in FROM_SCRATCH and not relation.has_absent(self._tables):
             care = want = 0  # every row is there
         from_constants = step.label in _SEEDS and all(isinstance(arg, Constant) for _, arg in step.key)
-        if len(step.key) == len(step.atom.args) and which < at.RANGE_FRONTIER:
+        if len(step.key) == len(step.atom.args) and which not in (at.RANGE_FRONTIER, at.RANGE_JOURNAL):
             operands = self._fact(step.atom.args)
             self._write(
                 at.OP_LOOKUP, carried, relation=relation.number, which=which, operands=operands, care=care, want=want,

@@ -8,13 +8,20 @@ arrays double when full, and so do tables. Indexes are kept, not rebuilt.
 Growing takes a while where there is much, and Ctrl-C may come meanwhile. So new arrays are made first and then put in
 place at once; whoever undoes an update describes them to kernels anew.
 
-    bytes per fact of a binary relation: 8 ids, 2 mask, 17 to 34 table; per index 4 chain and 17 to 34 per distinct key
-    bytes per triple:                   12 ids, 2 mask, 10 to 20 table; per index the same
+Readers of an older state (readers.py) look at the same arrays while updates go on. Rows are never moved in place, and
+hash tables lead to rows that fit the arrays which were there with them: where rows outgrow their arrays, tables that a
+reader has are replaced too. `Tables.replacing` is held while arrays are exchanged, for as long as that takes, which is
+microseconds, so that a reader gets all of them from before or all from after.
+
+    bytes per fact of a binary relation: 8 ids, 2 mask, 8 life, 17 to 34 table; per index 4 chain, 17 to 34 per key
+    bytes per triple:                   12 ids, 2 mask, 8 life, 10 to 20 table; per index the same
 """
 
 from __future__ import annotations
 
-from typing import Any
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +31,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.fact_kernels import index_rows
 from everlog.engines.columnar.reserved import larger_capacity, lengthened
 from everlog.engines.columnar.statistics import Sample
-from everlog.engines.columnar.tables import refill_packed, refill_wide
+from everlog.engines.columnar.tables import EMPTY, refill_packed, refill_wide
 
 Descriptors = npt.NDArray[np.int64]
 
@@ -40,24 +47,40 @@ class HashTable:
     def __init__(self, *, wide: bool = False) -> None:
         self.wide = wide
         self._load = _WIDE_LOAD if wide else _LOAD
-        self.slots = 0
-        self.keys = np.empty(0, np.uint64)
-        self.rows = np.empty(0, np.int32)
-        self.reserve(0)
+        self.keys = np.zeros(_LEAST, np.uint64)  # all EMPTY
+        self.rows = np.empty(0 if wide else _LEAST, np.int32)
 
-    def reserve(self, keys: int) -> None:
-        """Make room for so many keys in all."""
+    @property
+    def slots(self) -> int:
+        return len(self.keys)
+
+    def with_room(self, keys: int) -> HashTable:
+        """This table, or a larger one with the same entries where so many keys do not fit."""
         needed = int(keys / self._load) + 1
         if needed <= self.slots:
-            return
-        slots = max(needed, int(self.slots * _GROWTH), _LEAST)
-        larger, rows = np.zeros(slots, np.uint64), self.rows  # all EMPTY
+            return self
+        larger = HashTable.__new__(HashTable)
+        larger.wide, larger._load = self.wide, self._load
+        slots = max(needed, int(self.slots * _GROWTH))
+        larger.keys, larger.rows = np.zeros(slots, np.uint64), self.rows
         if self.wide:
-            refill_wide(self.keys, larger)
+            refill_wide(self.keys, larger.keys)
         else:
-            rows = np.empty(slots, np.int32)
-            refill_packed(self.keys, self.rows, larger, rows)
-        self.slots, self.keys, self.rows = slots, larger, rows
+            larger.rows = np.empty(slots, np.int32)
+            refill_packed(self.keys, self.rows, larger.keys, larger.rows)
+        return larger
+
+    def copy(self) -> HashTable:
+        other = HashTable.__new__(HashTable)
+        other.wide, other._load, other.keys, other.rows = self.wide, self._load, self.keys.copy(), self.rows.copy()
+        return other
+
+    def emptied(self) -> HashTable:
+        """An empty table of the same size."""
+        other = HashTable.__new__(HashTable)
+        other.wide, other._load = self.wide, self._load
+        other.keys, other.rows = np.zeros_like(self.keys), np.empty_like(self.rows)
+        return other
 
     @property
     def limit(self) -> int:
@@ -108,6 +131,16 @@ class Journal:
         row[at.R_FRONTIER] = self.frontier.ctypes.data
 
 
+class Undo(NamedTuple):
+    """What the rows that an update touched were before it."""
+
+    tick: int  # of that update
+    rows: Ids
+    masks: npt.NDArray[np.uint16]
+    weights: npt.NDArray[np.int64] | None
+    ranks: Ids | None
+
+
 class Relation:
     """The facts of one relation; `row` of the relation table describes it to kernels."""
 
@@ -128,6 +161,18 @@ class Relation:
         self.dead = 0  # rows whose fact is absent
         self.journal = Journal()
         self.sample: Sample | None = None  # for estimates
+        self.lives = np.empty(0, np.uint64)  # version_kernels.py says what of
+        self.newer: npt.NDArray[np.int32] | None = None  # one more than the row that took the fact up again, or 0
+        self.committed = 0  # rows when the last update was complete
+        self.changed_at = 0  # the tick of the last update that changed something here
+        self.moved = 0  # how often rows have got new numbers
+        self.shared = False  # a reader has these tables
+        self.undo: list[Undo] = []  # what rows were before, for readers of older ticks
+        self.writes = 0  # odd while an update is at work here
+        self.is_read_only = False  # a reader's
+        self.origin: Relation | None = None  # the engine's, of a reader's
+        self.on_new_index: Callable[[Relation, Index], None] | None = None
+        self.tick: int | None = None  # what a reader reads, where it must look which rows were there then
 
     def has_absent(self, tables: Tables) -> bool:
         """May there be rows whose fact is absent?"""
@@ -139,6 +184,17 @@ class Relation:
         rows = self.journal.rows[:touched]
         changes = self.weights[rows] - self.journal.weights[:touched]
         return rows[changes != 0], changes[changes != 0]
+
+    def journaled(self, entries: int, tick: int) -> Undo:
+        """What the rows of the journal were before the update at work."""
+        journal = self.journal
+        return Undo(
+            tick,
+            journal.rows[:entries].copy(),
+            journal.masks[:entries].copy(),
+            journal.weights[:entries].copy() if self.weighted else None,
+            journal.ranks[:entries].copy() if self.ranked else None,
+        )
 
     def presence_changes(self, tables: Tables) -> tuple[Ids, npt.NDArray[np.int64]]:
         """The rows whose fact the update at work has brought, with 1, or taken away, with -1."""
@@ -153,18 +209,29 @@ class Relation:
 
     def reserve(self, size: int, room: int, tables: Tables) -> None:
         """Make room for `room` more rows than `size`, in columns, table and indexes; and describe it all anew."""
-        needed = size + room
-        if needed > self.capacity:
+        needed, grows = size + room, size + room > self.capacity
+        longer: dict[str, Any] = {}
+        chains: dict[Index, Ids] = {}
+        if grows:
             capacity = larger_capacity(needed, self.capacity)
-            names = ["facts", "masks", *["weights"] * self.weighted, *["ranks"] * self.ranked]
-            names += ["witnesses", "derived"] * self.witnessed
+            names = ["facts", "masks", "lives", *["weights"] * self.weighted, *["ranks"] * self.ranked]
+            names += ["witnesses", "derived"] * self.witnessed + ["newer"] * (self.newer is not None)
             longer = {name: lengthened(getattr(self, name), capacity, size) for name in names}
-            for index in self.indexes.values():
-                index.next = lengthened(index.next, capacity, size)
-            vars(self).update(longer, capacity=capacity)
-        self.table.reserve(needed)
-        for index in self.indexes.values():
-            index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + room)
+            longer["capacity"] = capacity
+            chains = {index: lengthened(index.next, capacity, size) for index in self.indexes.values()}
+        outgrown = grows and self.shared  # the tables are about to lead to rows that a reader's arrays do not have
+        table = _with_room(self.table, needed, outgrown)
+        larger = {
+            index: _with_room(index.table, int(tables.indexes[index.number, at.I_USED]) + room, outgrown)
+            for index in self.indexes.values()
+        }
+        with tables.replacing:
+            vars(self).update(longer, table=table)
+            for index, chain in chains.items():
+                index.next = chain
+            for index, index_table in larger.items():
+                index.table = index_table
+            self.shared = self.shared and not outgrown
         self.describe(tables)
 
     def reserve_journal(self, entries: int, tables: Tables) -> None:
@@ -191,16 +258,30 @@ class Relation:
             self.witnessed = True
             self.describe(tables)
 
-    def keep_rows(self, rows: npt.NDArray[np.int64]) -> None:
+    def keep_rows(self, rows: npt.NDArray[np.int64], tables: Tables) -> None:
         """Move these rows to the front, in new arrays, since the old ones may be in others' hands."""
         count = len(rows)
-        for name in ("facts", "masks", "weights", "ranks"):
+        moved: dict[str, Any] = {"dead": 0, "newer": None, "committed": count, "moved": self.moved + 1}
+        for name in ("facts", "masks", "weights", "ranks", "lives"):
             array = getattr(self, name)
             if len(array):
-                moved = lengthened(array, self.capacity, 0)
-                moved[:count] = array[rows]
-                setattr(self, name, moved)
-        self.dead = 0
+                moved[name] = lengthened(array, self.capacity, 0)
+                moved[name][:count] = array[rows]
+        with tables.replacing:
+            self.undo = []  # readers that are older have the arrays of their time
+            vars(self).update(moved)
+            self.forget_tables()
+
+    def forget_tables(self) -> None:
+        """Empty table and indexes, in others' place where a reader may look at them."""
+        if self.shared:
+            self.table = self.table.emptied()
+            for index in self.indexes.values():
+                index.table, index.next = index.table.emptied(), lengthened(index.next, self.capacity, 0)
+            self.shared = False
+        else:
+            for table in (self.table, *(index.table for index in self.indexes.values())):
+                table.keys.fill(EMPTY)
 
     def describe(self, tables: Tables) -> None:
         row = tables.relations[self.number]
@@ -216,6 +297,13 @@ class Relation:
         row[at.R_KEYS] = self.table.keys.ctypes.data
         row[at.R_ROWS] = 0 if self.table.wide else self.table.rows.ctypes.data
         row[at.R_FACTS] = self.facts.ctypes.data
+        row[at.R_LIVES] = self.lives.ctypes.data
+        row[at.R_NEWER] = self.newer.ctypes.data if self.newer is not None else 0
+        if self.is_read_only:
+            row[at.R_SIZE] = row[at.R_LOW] = row[at.R_HIGH] = self.committed
+            row[at.R_TICK] = 1 + (self.tick or 0)
+            if self.tick is None:
+                row[at.R_LIVES] = 0
         sibling = -1
         for index in self.indexes.values():
             entry = tables.indexes[index.number]
@@ -243,16 +331,34 @@ class Relation:
                 tables.drop_index(index.number)
                 self.describe(tables)
                 raise
+            if self.on_new_index is not None:
+                self.on_new_index(self, index)
         return index
 
+    def adopt(self, index: Index, used: int, rows: int, tables: Tables) -> None:
+        """Take over an index that was built over the first rows of this relation."""
+        own = Index(tables.new_index(), index.columns)
+        own.table, own.next = index.table, index.next
+        if len(own.next) < self.capacity:  # others have that one, and it is too short for the rows to come
+            own.table, own.next = own.table.copy(), lengthened(own.next, self.capacity, rows)
+        else:
+            self.shared = True
+        tables.indexes[own.number, at.I_USED] = used
+        self.indexes = {**self.indexes, own.columns: own}
+        self._extend(own, rows, tables)
+
     def _build(self, index: Index, tables: Tables) -> None:
-        size = int(tables.relations[self.number, at.R_SIZE])
         index.next = lengthened(index.next, self.capacity, 0)
+        self._extend(index, 0, tables)
+
+    def _extend(self, index: Index, done: int, tables: Tables) -> None:
+        """Index the rows from some number on."""
+        size = int(tables.relations[self.number, at.R_SIZE])
+        keys = np.empty(at.BATCH, np.uint64)
         # Distinct keys are not known before they are counted, so the build goes piece by piece.
-        done, keys = 0, np.empty(at.BATCH, np.uint64)
         while done < size:
             piece = min(size, done + max(at.BATCH, int(tables.indexes[index.number, at.I_USED])))
-            index.table.reserve(int(tables.indexes[index.number, at.I_USED]) + piece - done)
+            index.table = index.table.with_room(int(tables.indexes[index.number, at.I_USED]) + piece - done)
             self.describe(tables)
             index_rows(tables.relations, tables.indexes, self.number, index.number, done, piece, keys)
             done = piece
@@ -260,7 +366,7 @@ class Relation:
 
     def nbytes(self, size: int) -> int:
         """Memory that `size` facts of this relation take, indexes included."""
-        per_row = 4 * self.width + 2 + 8 * self.weighted + 4 * self.ranked + 4 * len(self.indexes)
+        per_row = 4 * self.width + 2 + 8 + 8 * self.weighted + 4 * self.ranked + 4 * len(self.indexes)
         return size * per_row + self.table.nbytes + sum(index.table.nbytes for index in self.indexes.values())
 
 
@@ -272,16 +378,17 @@ class Tables:
         self.indexes: Descriptors = np.zeros((16, at.I_COLUMNS + 4), np.int64)
         self.relation_count = 0
         self.index_count = 0
+        self.replacing = threading.Lock()  # held while arrays of relations are exchanged, and by readers who take them
         self._free_relations: list[int] = []
         self._free_indexes: list[int] = []
 
     def new_relation(self, arity: int) -> int:
         # Indexes may have as many key columns as the widest relation.
-        self.indexes = _with_room(self.indexes, self.index_count, at.I_COLUMNS + arity)
+        self.indexes = _enlarged(self.indexes, self.index_count, at.I_COLUMNS + arity)
         if self._free_relations:
             number = self._free_relations.pop()
         else:
-            self.relations = _with_room(self.relations, self.relation_count, at.R_FIELDS)
+            self.relations = _enlarged(self.relations, self.relation_count, at.R_FIELDS)
             number, self.relation_count = self.relation_count, self.relation_count + 1
         self.relations[number] = 0
         self.relations[number, at.R_FIRST_INDEX] = -1
@@ -301,10 +408,16 @@ class Tables:
             number = self._free_indexes.pop()
             self.indexes[number] = 0
             return number
-        self.indexes = _with_room(self.indexes, self.index_count, self.indexes.shape[1])
+        self.indexes = _enlarged(self.indexes, self.index_count, self.indexes.shape[1])
         self.indexes[self.index_count] = 0
         self.index_count += 1
         return self.index_count - 1
+
+
+def _with_room(table: HashTable, keys: int, copied: bool) -> HashTable:
+    """A table with room for so many keys; another one in any case if `copied`."""
+    larger = table.with_room(keys)
+    return table.copy() if copied and larger is table else larger
 
 
 def _filled(array: npt.NDArray[Any], capacity: int, size: int, value: int) -> npt.NDArray[Any]:
@@ -313,7 +426,7 @@ def _filled(array: npt.NDArray[Any], capacity: int, size: int, value: int) -> np
     return longer
 
 
-def _with_room(table: Descriptors, used: int, width: int) -> Descriptors:
+def _enlarged(table: Descriptors, used: int, width: int) -> Descriptors:
     rows, columns = table.shape
     if used < rows and width <= columns:
         return table

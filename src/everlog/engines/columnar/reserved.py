@@ -27,9 +27,9 @@ def larger_capacity(needed: int, capacity: int) -> int:
 
 
 def lengthened(array: npt.NDArray[Any], capacity: int, used: int) -> npt.NDArray[Any]:
-    """An array of `capacity` rows that begins with the first `used` rows of another."""
+    """An array of `capacity` rows that begins with the first `used` rows of another; the others are zero."""
     shape = (capacity, *array.shape[1:])
-    longer = _mapped(shape, array.dtype) if capacity >= _LONG else np.empty(shape, array.dtype)
+    longer = _mapped(shape, array.dtype) if capacity >= _LONG else np.zeros(shape, array.dtype)
     longer[:used] = array[:used]
     return longer
 
@@ -39,7 +39,7 @@ def _mapped(shape: tuple[int, ...], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     try:
         mapping = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _NO_RESERVE)
     except (OSError, ValueError, AttributeError):
-        return np.empty(shape, dtype)  # the same promise, made by malloc; it may be refused for lack of memory
+        return np.zeros(shape, dtype)  # the same promise, made by malloc; it may be refused for lack of memory
     if hasattr(mmap, "MADV_HUGEPAGE"):
         mapping.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(mapping, dtype).reshape(shape)

@@ -12,7 +12,8 @@ import numpy as np
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import find_chains, find_facts
-from everlog.engines.columnar.memory import int32s, uint16s
+from everlog.engines.columnar.memory import acquire, int32s, uint16s, uint64s
+from everlog.engines.columnar.version_kernels import is_visible
 
 FIRST_ROWS = 8  # rows per binding that are looked at first, where one may be enough
 START = -2  # a cursor that has not looked at its binding yet
@@ -25,7 +26,7 @@ def row_range(relations, relation, which):
         return relations[relation, at.R_LOW], relations[relation, at.R_HIGH]
     if which == at.RANGE_OLD:
         return np.int64(0), relations[relation, at.R_LOW]
-    if which == at.RANGE_ROWS:
+    if which == at.RANGE_ROWS or which == at.RANGE_VERSION:
         return np.int64(0), relations[relation, at.R_SIZE]
     if which == at.RANGE_FRONTIER:
         return np.int64(0), relations[relation, at.R_FRONTIER_SIZE]
@@ -102,6 +103,60 @@ def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
     while i < count:
         while row >= low:
             if row < high and (care == 0 or (masks[row] & care) == want):
+                if made == at.BATCH:
+                    cursor[0] = i
+                    cursor[1] = row
+                    return made
+                parents[made] = i
+                rows[made] = row
+                made += 1
+            row = following[row]
+        i += 1
+        row = heads[i] if i < count else -1
+    cursor[0] = i
+    cursor[1] = -1
+    return made
+
+
+@kernel
+def scan_version(relations, code, step, count, cursor, parents, rows):
+    """Pairs of a binding and a row that is there at the tick that is read, as many as fit a batch."""
+    relation = code[step + at.S_RELATION]
+    high = relations[relation, at.R_SIZE]
+    tick, lives = np.uint64(relations[relation, at.R_TICK] - 1), uint64s(relations[relation, at.R_LIVES])
+    i = cursor[0]
+    row = np.int64(0) if cursor[1] == START else cursor[1]
+    made = 0
+    while i < count:
+        while row < high and made < at.BATCH:
+            if is_visible(lives[row], tick):
+                parents[made] = i
+                rows[made] = row
+                made += 1
+            row += 1
+        if row < high:
+            break
+        i += 1
+        row = np.int64(0)
+    cursor[0] = i
+    cursor[1] = row
+    return made
+
+
+@kernel
+def probe_version(relations, indexes, code, step, count, cursor, heads, parents, rows):
+    """Pairs of a binding and a row of its chain that is there at the tick that is read, as many as fit a batch."""
+    relation = code[step + at.S_RELATION]
+    high = relations[relation, at.R_SIZE]
+    tick, lives = np.uint64(relations[relation, at.R_TICK] - 1), uint64s(relations[relation, at.R_LIVES])
+    following = int32s(indexes[code[step + at.S_INDEX], at.I_NEXT])
+    acquire()
+    i = cursor[0]
+    row = heads[i] if cursor[1] == START and i < count else cursor[1]
+    made = 0
+    while i < count:
+        while row >= 0:
+            if row < high and is_visible(lives[row], tick):
                 if made == at.BATCH:
                     cursor[0] = i
                     cursor[1] = row

@@ -8,7 +8,7 @@ import numpy as np
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, find_facts, has_room
-from everlog.engines.columnar.journal_kernels import enqueue, journal_has_room, relabelled, touch
+from everlog.engines.columnar.journal_kernels import enqueue, journal_has_room, relabelled, take_up_again, touch
 from everlog.engines.columnar.memory import int32s, int64s, uint16s
 from everlog.engines.columnar.step_kernels import is_own
 
@@ -44,6 +44,8 @@ def mark_heads(relations, indexes, code, starts, first, last, batch, count, keys
                 operands = step + at.S_LISTS
                 add_facts(relations, indexes, relation, code, operands, batch, count, at.DEAD, keys, places, fresh)
                 find_facts(relations, relation, code, operands, batch, count, keys, places, found)
+            if relations[relation, at.R_OLDEST] >= 0:
+                take_up_again(relations, indexes, relation, count, found, keys)
         effects += mark_rows(relations, relation, code, step, batch, count, found, state)
     return effects
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.journal_kernels import (
     abort_rows,
+    changed_rows,
     commit_rows,
     condemn_rows,
     doom_rows,
@@ -27,7 +29,9 @@ from everlog.engines.columnar.programs import Integers
 from everlog.engines.columnar.regroup import GroupBook
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
-from everlog.engines.interface import Changed, FactColumns, Flow
+from everlog.engines.columnar.reserved import lengthened
+from everlog.engines.interface import Flow
+from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.flat_rules import WholeRule
 from everlog.plans.sweeps import Most, Sweep, SweepReport
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 
 _EDIT_BATCH = 1 << 14
 _COMPACT_FROM = 1 << 13  # dead rows below which compacting is not worth the while
+_LONG_COMMIT = 1 << 16  # rows from which a commit takes a while, and nobody is to wait for it
 _NOBODY = np.full(1, -1, np.int64)
 
 
@@ -52,6 +57,7 @@ class Updates:
         self._patterns: dict[int, tuple[tuple[Atom, ...], list[int], Integers, Integers]] = {}  # by identity too
         self._ranks: dict[str, Ids] = {}  # as they were before they were lifted, by relation
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
+        self._oldest = 0  # the oldest tick that somebody may read
         self.marks = MarkBook(engine)
         self._groups = GroupBook(engine)
 
@@ -86,7 +92,21 @@ class Updates:
         return self.count_before(relation) + int(changes.sum())
 
     def _began(self, relation: Relation) -> None:
-        self._sizes.setdefault(relation.name, self._engine.size(relation))
+        """Before an update first touches a relation."""
+        if relation.name in self._sizes:
+            return
+        engine = self._engine
+        if not self._sizes:
+            self._oldest = engine.captures.oldest_needed()
+        self._sizes[relation.name] = engine.size(relation)
+        relation.writes += 1
+        row = engine.tables.relations[relation.number]
+        row[at.R_OLDEST] = -1
+        if relation.dead and self._oldest < engine.tick:
+            if relation.newer is None:
+                relation.newer = lengthened(np.empty(0, np.int32), relation.capacity, 0)
+                row[at.R_NEWER] = relation.newer.ctypes.data
+            row[at.R_OLDEST] = self._oldest
 
     def settle(self, relation: Relation, heads: Sequence[Atom]) -> Flow:
         if not any(head.relation == relation.name for head in heads):
@@ -185,44 +205,101 @@ class Updates:
             self._began(relation)
         return self.marks.doom()
 
-    def weight_changes(self, relation: Relation) -> tuple[FactColumns, Sequence[int]]:
-        rows, changes = relation.weight_changes(self._engine.tables)
-        return _facts(relation, rows), changes.tolist()
+    def changes(self) -> dict[str, WeightedFacts]:
+        """What the update has changed so far, by relation: presence in sets, weights in bags."""
+        found = {}
+        for name in self._sizes:
+            relation = self._engine.relation(name)
+            if relation.bag:
+                rows, weights = relation.weight_changes(self._engine.tables)
+            else:
+                changed_rows(self._engine.tables.relations, relation.number)
+                row = self._engine.tables.relations[relation.number]
+                gains, losses = row[at.R_QUEUE_SIZE], row[at.R_FRONTIER_SIZE]
+                rows = np.concatenate([relation.journal.queue[:gains], relation.journal.frontier[:losses]])
+                weights = np.ones(gains + losses, np.int64)
+                weights[gains:] = -1
+            if len(rows):
+                found[name] = WeightedFacts(_columns(relation, rows), weights)
+        return found
 
-    def commit(self) -> dict[str, Changed]:
-        engine, changes = self._engine, {}
+    def explicit_changes(self, relations: Iterable[str]) -> dict[str, WeightedFacts]:
+        """Which facts of some relations have become explicit, or no longer are."""
+        found = {}
+        for name in relations:
+            relation = self._engine.relation(name)
+            touched = int(self._engine.tables.relations[relation.number, at.R_JOURNAL_SIZE])
+            rows = relation.journal.rows[:touched]
+            now, was = relation.masks[rows] & at.EXPLICIT, relation.journal.masks[:touched] & at.EXPLICIT
+            changed = now != was
+            if changed.any():
+                weights = np.where(now[changed], 1, -1).astype(np.int64)
+                found[name] = WeightedFacts(_columns(relation, rows[changed]), weights)
+        return found
+
+    def commit(self, publish: bool) -> None:
+        engine = self._engine
         self._groups.commit()
-        for name, size in self._sizes.items():
-            relation = engine.relation(name)
+        tick, relations = engine.tick + 1, [(engine.relation(name), size) for name, size in self._sizes.items()]
+        for relation, _ in relations:
             self.marks.note_journal(relation)
-            died = commit_rows(engine.tables.relations, relation.number)
-            relation.dead += int(died) + engine.size(relation) - size
-            row = engine.tables.relations[relation.number]
-            gained = relation.journal.queue[: row[at.R_QUEUE_SIZE]]
-            lost = relation.journal.frontier[: row[at.R_FRONTIER_SIZE]]
-            changes[name] = Changed(_facts(relation, gained), _facts(relation, lost))
-            engine.settle_rows(relation)
+        watched = not publish or self._touched() > _LONG_COMMIT
+        if watched:
+            self._note_undo(tick)
+        with engine.captures.closing() if not watched else nullcontext() as needed:
+            if needed:
+                self._note_undo(tick)
+            for relation, size in relations:
+                died = commit_rows(engine.tables.relations, relation.number, tick)
+                relation.dead += int(died) + engine.size(relation) - size
+                self._ended(relation, tick)
+            engine.tick = tick
+            if publish:
+                engine.captures.published = tick
+        for name in self._sizes:
+            relation = engine.relation(name)
             if relation.dead > _COMPACT_FROM and 4 * relation.dead > engine.size(relation):
                 engine.compact(relation)
         self._sizes.clear()
         self._ranks.clear()
-        return changes
 
     def abort(self) -> None:
         engine = self._engine
         self._groups.abort()
+        self._note_undo(engine.tick + 1)
         for name, size in self._sizes.items():
             relation = engine.relation(name)
             relation.describe(engine.tables)  # the update may have been interrupted while it grew
             abort_rows(engine.tables.relations, relation.number)
             relation.dead += engine.size(relation) - size  # rows that the update made stay, without a fact
-            engine.settle_rows(relation)
+            self._ended(relation, relation.changed_at)
         self._sizes.clear()
         for name, ranks in self._ranks.items():
             engine.relation(name).ranks[: len(ranks)] = ranks
         self._ranks.clear()
 
+    def _ended(self, relation: Relation, tick: int) -> None:
+        relation.changed_at, relation.committed = tick, self._engine.size(relation)
+        relation.writes += 1
+        self._engine.settle_rows(relation)
 
-def _facts(relation: Relation, rows: Ids) -> FactColumns:
+    def _touched(self) -> int:
+        """How many rows the update has touched."""
+        numbers = [self._engine.relation(name).number for name in self._sizes]
+        return int(self._engine.tables.relations[numbers, at.R_JOURNAL_SIZE].sum())
+
+    def _note_undo(self, tick: int) -> None:
+        """Write down what the touched rows were, for those who read an older tick."""
+        oldest = self._engine.captures.oldest_needed()
+        for name in self._sizes:
+            relation = self._engine.relation(name)
+            if relation.undo and relation.undo[0].tick <= oldest:
+                relation.undo[:] = [undo for undo in relation.undo if undo.tick > oldest]
+            touched = int(self._engine.tables.relations[relation.number, at.R_JOURNAL_SIZE])
+            if touched:
+                relation.undo.append(relation.journaled(touched, tick))
+
+
+def _columns(relation: Relation, rows: Ids) -> tuple[Ids, ...]:
     facts = relation.facts[rows]
-    return FactColumns([facts[:, position] for position in range(relation.arity)], len(rows))
+    return tuple(facts[:, position] for position in range(relation.arity))

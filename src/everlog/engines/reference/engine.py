@@ -7,18 +7,17 @@ and most tests instant. Facts are tuples of ids; each has the bits, weight and r
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
-from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseReport, Shape
+from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.engines.reference.entries import Binding, Entry, Fact, tuples
 from everlog.engines.reference.updates import Updates
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
+from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
 from everlog.plans.expressions import compile_expression, holds
@@ -31,10 +30,26 @@ from everlog.plans.windows import window_over
 from everlog.rules.syntax import Argument, Atom, Constant, expression_variables
 
 
+State = tuple[dict[str, Shape], dict[str, dict[Fact, Entry]]]
+
+
+class ReferenceCapture:
+    """A copy of everything; taken between updates."""
+
+    def __init__(self, dictionary: Dictionary, shapes: dict[str, Shape], facts: dict[str, dict[Fact, Entry]]) -> None:
+        self._dictionary, self._shapes, self._facts = dictionary, shapes, facts
+
+    def reader(self) -> ReferenceEngine:
+        engine = ReferenceEngine(self._dictionary.scratch())
+        engine._shapes, engine._facts = dict(self._shapes), dict(self._facts)  # queries only add relations
+        return engine
+
+
 class ReferenceEngine:
     """Sets of tuples."""
 
     name = "reference"
+    capabilities = Capabilities(maintains=True)
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
@@ -44,6 +59,8 @@ class ReferenceEngine:
         self._updates = Updates(self)
         self._new: dict[str, set[Fact]] = defaultdict(set)
         self._waiting: dict[str, dict[Fact, int]] = defaultdict(lambda: defaultdict(int))
+        self._before_scratch: State | None = None  # while everything is derived
+        self.tick = 0  # how many updates are complete
 
     def declare(self, shape: Shape) -> None:
         known = self._shapes.setdefault(shape.name, shape)
@@ -55,6 +72,12 @@ class ReferenceEngine:
         for fact in tuples(columns, rows):
             facts.setdefault(fact, Entry()).mask |= Bit.EXPLICIT
         return self.count(relation) - before
+
+    def restore(self, relation: str, facts: WeightedFacts | None, explicit: WeightedFacts | None) -> None:
+        if facts is not None:
+            self._facts[relation] = {fact: Entry(weight=weight) for fact, weight in facts.facts()}
+        if explicit is not None:
+            self.load(relation, explicit.columns, explicit.rows)
 
     def begin(self, relations: Sequence[str]) -> None:
         self._new.clear()
@@ -126,22 +149,18 @@ class ReferenceEngine:
     def count(self, relation: str, *, explicit: bool = False) -> int:
         return len(self._there(relation, explicit))
 
-    def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
-        return self.columns(relation, self._there(relation, explicit))
+    def collect(self, relation: str, *, explicit: bool = False) -> WeightedFacts:
+        facts, bag = self._there(relation, explicit), self._shapes[relation].bag
+        entries = self._facts[relation]
+        return self.weighted(relation, {fact: entries[fact].weight if bag else 1 for fact in facts})
 
     def _there(self, relation: str, explicit: bool = False) -> list[Fact]:
         entries = self._facts[relation].items()
         return [fact for fact, entry in entries if (entry.mask & Bit.EXPLICIT if explicit else entry.present)]
 
-    def columns(self, relation: str, facts: Collection[Fact]) -> FactColumns:
-        """Facts as columns."""
-        arity = self._shapes[relation].arity
-        columns = [np.fromiter((fact[column] for fact in facts), np.int32, len(facts)) for column in range(arity)]
-        return FactColumns(columns, len(facts))
-
-    def weights(self, relation: str) -> list[int]:
-        bag = self._shapes[relation].bag
-        return [entry.weight if bag else 1 for entry in self._facts[relation].values() if entry.present]
+    def weighted(self, relation: str, counts: Mapping[Fact, int]) -> WeightedFacts:
+        """Facts with weights, as columns."""
+        return WeightedFacts.of(counts, self._shapes[relation].arity, self.dictionary.dtype)
 
     def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> list[bool]:
         facts = set(self._there(relation, explicit)) if relation in self._facts else set()
@@ -150,16 +169,48 @@ class ReferenceEngine:
     def statistics(self) -> Statistics:
         return NoStatistics()
 
-    def savepoint(self) -> object:
+    # --- states -------------------------------------------------------------------------------------------------------
+
+    def _copied(self) -> State:
         copies = {name: {fact: replace(entry) for fact, entry in facts.items()} for name, facts in self._facts.items()}
         return dict(self._shapes), copies
 
-    def rollback(self, savepoint: object) -> None:
-        self._shapes, self._facts = savepoint  # type: ignore[misc]
+    def begin_from_scratch(self) -> None:
+        self._before_scratch = self._copied()
 
-    def since(self, savepoint: object, relation: str) -> FactColumns:
-        before = savepoint[1].get(relation, {})  # type: ignore[index]
-        return self.columns(relation, [fact for fact in self._there(relation) if fact not in before])
+    def changes(self) -> dict[str, WeightedFacts]:
+        if self._before_scratch is None:
+            return self._updates.changes()
+        found = {}
+        for relation in self._facts:
+            before = self._before_scratch[1].get(relation, {})
+            facts = self.collect(relation)
+            gained = {fact: weight for fact, weight in facts.facts() if fact not in before}
+            if gained:
+                found[relation] = self.weighted(relation, gained)
+        return found
+
+    def commit(self, *, publish: bool = True) -> None:
+        if self._before_scratch is None:
+            self._updates.commit()
+        self._before_scratch = None
+        self.tick += 1
+
+    def publish(self, tick: int) -> None:
+        """Captures are taken between updates."""
+
+    def abort(self) -> None:
+        if self._before_scratch is None:
+            self._updates.abort()
+        else:
+            (self._shapes, self._facts), self._before_scratch = self._before_scratch, None
+
+    def explicit_changes(self, relations: Iterable[str]) -> dict[str, WeightedFacts]:
+        before = None if self._before_scratch is None else self._before_scratch[1]
+        return self._updates.explicit_changes(relations, before)
+
+    def capture(self, *, latest: bool = False) -> ReferenceCapture:
+        return ReferenceCapture(self.dictionary, *self._copied())
 
     # --- updates ------------------------------------------------------------------------------------------------------
 
@@ -217,15 +268,8 @@ class ReferenceEngine:
             for entry in facts.values():
                 entry.rank = entry.weight = 0
 
-    def weight_changes(self, relation: str) -> tuple[FactColumns, list[int]]:
-        changes = self._updates.weight_changes(relation)
-        return self.columns(relation, list(changes)), list(changes.values())
-
-    def commit(self) -> dict[str, Changed]:
-        return self._updates.commit()
-
-    def abort(self) -> None:
-        self._updates.abort()
+    def is_bag(self, relation: str) -> bool:
+        return self._shapes[relation].bag
 
     def entries(self, relation: str) -> dict[Fact, Entry]:
         """The facts of a relation, those among them that are absent too."""

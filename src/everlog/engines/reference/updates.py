@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from everlog.engines.interface import Changed, Flow
+from everlog.engines.interface import Flow
 from everlog.engines.reference.entries import Binding, Entry, Fact
 from everlog.engines.reference.marks import MarkBook
+from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.flat_rules import WholeRule
 from everlog.plans.join_order import NoStatistics, plan_variant
@@ -259,31 +260,47 @@ class Updates:
                 flow = _decide(entry, fact in after, flow)
         return flow
 
-    def weight_changes(self, relation: str) -> dict[Fact, int]:
-        entries = self._engine.entries(relation)
-        changes = {fact: entries[fact].weight - before.weight for fact, before in self._journal[relation].items()}
-        return {fact: change for fact, change in changes.items() if change}
-
-    def commit(self) -> dict[str, Changed]:
-        changes = {}
+    def changes(self) -> dict[str, WeightedFacts]:
+        found = {}
         for relation, touched in self._journal.items():
-            gained, lost = [], []
+            entries, bag = self._engine.entries(relation), self._engine.is_bag(relation)
+            counts = {}
+            for fact, before in touched.items():
+                entry = entries[fact]
+                was = not entry.mask & Bit.WAS_ABSENT
+                counts[fact] = entry.weight - before.weight if bag else entry.present - was
+            if any(counts.values()):
+                found[relation] = self._engine.weighted(relation, counts)
+        return found
+
+    def explicit_changes(
+        self, relations: Iterable[str], before: dict[str, dict[Fact, Entry]] | None
+    ) -> dict[str, WeightedFacts]:
+        """Which facts of some relations have become explicit, or no longer are; `before`: all that there was."""
+        found = {}
+        for relation in relations:
+            entries = self._engine.entries(relation)
+            touched = self._journal[relation] if before is None else before.get(relation, {})
+            facts = touched if before is None else {**touched, **entries}
+            counts = {}
+            for fact in facts:
+                was, now = touched.get(fact), entries.get(fact)
+                counts[fact] = _is_explicit(now) - _is_explicit(was)
+            if any(counts.values()):
+                found[relation] = self._engine.weighted(relation, counts)
+        return found
+
+    def commit(self) -> None:
+        for relation, touched in self._journal.items():
             entries = self._engine.entries(relation)
             for fact in touched:
                 entry = entries[fact]
-                was = not entry.mask & Bit.WAS_ABSENT
-                if entry.present and not was:
-                    gained.append(fact)
-                elif was and not entry.present:
-                    lost.append(fact)
                 kept = entry.mask & (Bit.EXPLICIT | Bit.MARKED)
                 entry.mask = kept if entry.present else kept | _DEAD
-            changes[relation] = Changed(self._engine.columns(relation, gained), self._engine.columns(relation, lost))
             for fact in [fact for fact, entry in entries.items() if not entry.present]:
                 del entries[fact]
         self._journal.clear()
         self._lifted.clear()
-        return changes
 
     def abort(self) -> None:
         for relation, touched in self._journal.items():
@@ -322,6 +339,10 @@ class Updates:
             if wanted != id_:
                 return False
         return True
+
+
+def _is_explicit(entry: Entry | None) -> bool:
+    return entry is not None and bool(entry.mask & Bit.EXPLICIT)
 
 
 def _relabel(entry: Entry, relabel: Relabel) -> None:

@@ -3,7 +3,7 @@
 A relation is a DataFrame of ids (c1, c2, …; a bag has a `weight` too), put together from the rounds that made it.
 `derive` only describes what a round concludes; `advance` runs it: conclusions are made distinct, what was there is
 taken off (placement.py), and one action counts the frontiers of all relations together. That action also fills the
-checkpoints that cut the lineage, so plans do not grow with the rounds. DataFrames never change: a savepoint copies a
+checkpoints that cut the lineage, so plans do not grow with the rounds. DataFrames never change: a state is a
 few references.
 """
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -21,14 +21,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.engines.interface import FactColumns, Phase, PhaseReport, Shape
+from everlog.engines.interface import Capabilities, Phase, PhaseReport, Shape
 from everlog.engines.spark.bindings import Bindings, Conclusions, column_name
 from everlog.engines.spark.dictionary import HashDictionary
 from everlog.engines.spark.expressions import Expressions
 from everlog.engines.spark.groups import group_facts
 from everlog.engines.spark.kinds import NONE, Kinds, kinds_column, kinds_of_ids
 from everlog.engines.spark.placement import Placement
-from everlog.errors import UsageError
+from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
 from everlog.plans.explain import CountedStatistics
@@ -70,10 +70,22 @@ class State:
         return State(dict(self.shapes), dict(self.facts), dict(self.new))
 
 
+@dataclass(frozen=True)
+class SparkCapture:
+    """DataFrames never change: a state is a few references."""
+
+    engine: SparkEngine
+    state: State
+
+    def reader(self) -> SparkEngine:
+        return self.engine.reading(self.state)
+
+
 class SparkEngine:
     """Facts in DataFrames, a round a job."""
 
     name = "spark"
+    capabilities = Capabilities(maintains=False, windows=False, concurrent=True)
 
     def __init__(self, spark: SparkSession, dictionary: HashDictionary, terms: DataFrame | None = None) -> None:
         self.dictionary: Dictionary = dictionary
@@ -81,6 +93,9 @@ class SparkEngine:
         self._spark = spark
         self._given_terms = terms  # the dictionary table of a pipeline; None: what the driver knows
         self._state = State()
+        self.tick = 0  # how many updates are complete
+        self._before = State()  # the last that was committed
+        self._published = State()
         self._placement = Placement(spark)
         self._waiting: dict[str, list[Conclusions]] = defaultdict(list)
         self._moving = False  # does a join of this round move both of its sides?
@@ -116,11 +131,26 @@ class SparkEngine:
     def relations(self) -> list[str]:
         return list(self._state.shapes)
 
+    def restore(self, relation: str, facts: WeightedFacts | None, explicit: WeightedFacts | None) -> None:
+        for part in (facts, explicit):
+            if part is not None and part.rows:
+                table = self._table(relation, part.columns, part.rows)
+                frame, kinds = self._spark.createDataFrame(table), [kinds_of_ids(c) for c in part.columns]
+                before = self._state.facts[relation]
+                if part is facts:
+                    self._state.facts[relation] = replace(before, parts=(frame,), count=part.rows, kinds=tuple(kinds))
+                else:
+                    self._state.facts[relation] = replace(before, explicit=(frame,), explicit_count=part.rows)
+
+    def _table(self, relation: str, columns: Sequence[Ids], rows: int) -> pa.Table:
+        """Facts as an Arrow table, each once."""
+        arrays = [pa.array(np.asarray(column, np.int64)) for column in columns] or [pa.array(np.zeros(rows, np.int64))]
+        names = _columns(self._state.shapes[relation])
+        return pa.table(dict(zip(names, arrays, strict=True))).group_by(names).aggregate([])
+
     def load(self, relation: str, columns: Sequence[Ids], rows: int) -> int:
         shape = self._state.shapes[relation]
-        arrays = [pa.array(np.asarray(column, np.int64)) for column in columns] or [pa.array(np.zeros(rows, np.int64))]
-        names = _columns(shape)
-        table = pa.table(dict(zip(names, arrays, strict=True))).group_by(names).aggregate([])
+        names, table = _columns(shape), self._table(relation, columns, rows)
         given = self._spark.createDataFrame(table)
         before, rows = self._state.facts[relation], int(table.num_rows)
         kinds = _either(before.kinds, [kinds_of_ids(np.asarray(column, np.int64)) for column in columns])
@@ -145,21 +175,22 @@ class SparkEngine:
         facts = self._state.facts[relation]
         return facts.explicit_count if explicit else facts.count
 
-    def collect(self, relation: str, *, explicit: bool = False) -> FactColumns:
+    def collect(self, relation: str, *, explicit: bool = False) -> WeightedFacts:
         shape, facts = self._state.shapes[relation], self._state.facts[relation]
         parts = facts.explicit if explicit else facts.parts
         if not parts:
-            return FactColumns([np.empty(0, np.int64) for _ in range(shape.arity)], 0)
-        self._learn_new_terms()
-        table = reduce(DataFrame.unionAll, parts).select(*_columns(shape)).toArrow()
-        columns = [table.column(position).to_numpy() for position in range(shape.arity)]
-        return FactColumns(columns, table.num_rows)
+            return WeightedFacts.present([np.empty(0, np.int64) for _ in range(shape.arity)], 0)
+        return self._collected(relation, reduce(DataFrame.unionAll, parts))
 
-    def weights(self, relation: str) -> Sequence[int]:
-        if not self._state.shapes[relation].bag:
-            return [1] * self.count(relation)
-        weights: list[int] = self.frame(relation).select(WEIGHT).toArrow().column(0).to_pylist()
-        return weights
+    def _collected(self, relation: str, frame: DataFrame) -> WeightedFacts:
+        """The facts of a frame, brought to the driver."""
+        self._learn_new_terms()
+        shape = self._state.shapes[relation]
+        table = frame.select(*_columns(shape), *([WEIGHT] if shape.bag else [])).toArrow()
+        columns = [table.column(position).to_numpy() for position in range(shape.arity)]
+        if shape.bag:
+            return WeightedFacts(columns, table.column(WEIGHT).to_numpy())
+        return WeightedFacts.present(columns, table.num_rows)
 
     def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
         if relation not in self._state.facts:
@@ -268,8 +299,7 @@ class SparkEngine:
         return None
 
     def group(self, rule: WholeRule) -> int:
-        if isinstance(rule, WindowRule):
-            raise UsageError("LIMIT inside a subquery is not there on Spark", hint="use the columnar engine")
+        assert not isinstance(rule, WindowRule), "refused when the query was read: see `capabilities`"
         facts, terms = group_facts(rule, self.frame(rule.source.relation), self._terms)
         self._expressions.new_terms.append(terms)
         facts = facts.localCheckpoint(eager=False)
@@ -281,23 +311,59 @@ class SparkEngine:
     def statistics(self) -> Statistics:
         return CountedStatistics({name: facts.count for name, facts in self._state.facts.items()})
 
-    # --- going back -------------------------------------------------------------------------------------------------
+    # --- states -----------------------------------------------------------------------------------------------------
 
-    def savepoint(self) -> State:
-        return self._state.copy()
+    def begin_from_scratch(self) -> None:
+        self._before = self._state.copy()
 
-    def rollback(self, savepoint: State) -> None:
-        self._state = savepoint.copy()
-        self._forget_round()
+    def changes(self) -> dict[str, WeightedFacts]:
+        found = {}
+        for relation, facts in self._state.facts.items():
+            before = self._before.facts.get(relation)
+            gained = self._gained(relation, before) if facts is not before else None
+            if gained is not None and gained.rows:
+                found[relation] = gained
+        return found
 
-    def since(self, savepoint: State, relation: str) -> FactColumns:
-        before = savepoint.facts.get(relation)
+    def _gained(self, relation: str, before: Facts | None) -> WeightedFacts:
         if before is None or before.count == 0:
             return self.collect(relation)
         names = _columns(self._state.shapes[relation])
-        table = self.frame(relation).join(before.frame(), on=names, how="left_anti").select(*names).toArrow()
-        arity = self._state.shapes[relation].arity
-        return FactColumns([table.column(position).to_numpy() for position in range(arity)], table.num_rows)
+        return self._collected(relation, self.frame(relation).join(before.frame(), on=names, how="left_anti"))
+
+    def explicit_changes(self, relations: Iterable[str]) -> dict[str, WeightedFacts]:
+        found = {}
+        for relation in relations:
+            now, before = self._state.facts[relation], self._before.facts.get(relation)
+            new = now.explicit[len(before.explicit) if before is not None else 0 :]
+            if new:
+                found[relation] = self._collected(relation, reduce(DataFrame.unionAll, new))
+        return found
+
+    def commit(self, *, publish: bool = True) -> None:
+        self._before = self._state.copy()
+        self.tick += 1
+        if publish:
+            self.publish(self.tick)
+
+    def publish(self, tick: int) -> None:
+        self._published = self._state.copy()
+
+    def abort(self) -> None:
+        self._state = self._before.copy()
+        self._forget_round()
+
+    def capture(self, *, latest: bool = False) -> SparkCapture:
+        return SparkCapture(self, self._before if latest else self._published)
+
+    def reading(self, state: State) -> SparkEngine:
+        """Another engine with the facts of a state."""
+        other = SparkEngine(self._spark, self._driver_terms, self._given_terms)
+        other._state = state.copy()
+        other._before = state.copy()
+        other._expressions.new_terms.extend(self._expressions.new_terms)
+        other._learned = self._learned
+        return other
 
     # --- terms ------------------------------------------------------------------------------------------------------
 

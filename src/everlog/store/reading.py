@@ -1,0 +1,196 @@
+"""What can be asked of a knowledge base?
+
+Everything here is asked of a state. A snapshot has one, and any number of threads may ask it; a knowledge base asks the
+newest, each time anew.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from everlog.errors import HistoryError, NotFoundError, UsageError
+from everlog.facts.terms import Term
+from everlog.plans.flat_rules import is_auxiliary
+from everlog.rules.syntax import Program
+from everlog.store.changes import Change
+from everlog.store.rows import Rows, column_names
+from everlog.store.state import State
+from everlog.store.view_queries import ViewQuery
+from everlog.store.views import View, ViewChange
+
+if TYPE_CHECKING:
+    from everlog.store.timeline import Timeline
+    from everlog.store.verify import Verification
+
+
+@dataclass(frozen=True)
+class RelationInfo:
+    """A relation, as `kb.relations()` lists it."""
+
+    name: str
+    arity: int
+    facts: int
+    explicit: int
+    defined: bool  # some rule concludes it
+
+
+class ReadOnlyKnowledgeBase(ABC):
+    """What a snapshot and a knowledge base have in common: questions."""
+
+    @abstractmethod
+    def state(self) -> State:
+        """The state that is asked."""
+
+    @abstractmethod
+    def _timeline_or_none(self) -> Timeline | None: ...
+
+    @property
+    def version(self) -> int:
+        """How many updates have led here."""
+        return self.state().version
+
+    def facts(self, relation: str) -> Rows:
+        """All facts of a relation, explicit and derived."""
+        state = self.state()
+        if relation not in state.arities:
+            raise NotFoundError.among("relation", relation, state.arities)
+        facts = state.facts.reader().collect(relation)
+        return Rows(state.dictionary, column_names(state.arities[relation]), facts.columns, facts.rows)
+
+    def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
+        """The answers to a SPARQL query, or to a Datalog query (a literal or several).
+
+        Args:
+            text: SELECT gives `Solutions`, ASK a truth value, CONSTRUCT and DESCRIBE a graph; Datalog gives `Rows`, one
+                for each way to give the query's variables values.
+            bindings: Values for some of the variables of a SPARQL query, by name.
+            base: What relative IRIs in it are relative to.
+        """
+        from everlog.store.answers import answer, datalog_answer
+
+        state = self.state()
+        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
+
+    def relations(self) -> list[RelationInfo]:
+        """Every relation that facts or rules mention."""
+        state = self.state()
+        reader = state.facts.reader()
+        defined = {head.relation for rule in state.rules for head in rule.heads}
+        return [
+            RelationInfo(name, arity, reader.count(name), reader.count(name, explicit=True), name in defined)
+            for name, arity in state.arities.items()
+            if not is_auxiliary(name)
+        ]
+
+    def verify(self, *, engine: str | None = None) -> Verification:
+        """Derive everything again from the explicit facts, in a fresh engine, and compare with what is kept."""
+        from everlog.store.verify import verify
+
+        state = self.state()
+        return verify(state, engine or state.facts.engine.name)
+
+    @property
+    def program(self) -> Program:
+        """The rules as they are now, each with its name."""
+        state = self.state()
+        return Program(rules=state.rules, prefixes=dict(state.prefixes))
+
+    # --- views --------------------------------------------------------------------------------------------------------
+
+    def view(self, name: str) -> View:
+        """The view of a name."""
+        return View(self, self.view_definition(name))
+
+    def views(self) -> list[View]:
+        """Every view that is kept."""
+        return [View(self, view) for view in self.state().views.values()]
+
+    def view_definition(self, name: str) -> ViewQuery:
+        views = self.state().views
+        if name not in views:
+            raise NotFoundError.among("view", name, views)
+        return views[name]
+
+    def view_changes(self, name: str, since: int) -> list[ViewChange]:
+        view, state = self.view_definition(name), self.state()
+        if since < view.since:
+            raise HistoryError(since, view.since)
+        return [
+            ViewChange(name, view.query, entry.views[name], state.dictionary)
+            for entry in self._entries(since)
+            if name in entry.views
+        ]
+
+    def changes(self, since: int) -> list[Change]:
+        """What each update after a version has changed, as far back as that is remembered."""
+        state = self.state()
+        found = []
+        for entry in self._entries(since):
+            facts = {name: facts.at(entry.version) for name, facts in entry.changes.items() if not is_auxiliary(name)}
+            found.append(
+                Change(entry.version, facts, state.dictionary, updates=entry.updates, reshaped=entry.reshaped)
+            )
+        return found
+
+    def _entries(self, since: int) -> Any:
+        timeline, newest = self._timeline_or_none(), self.state().version
+        if since > newest:
+            raise HistoryError(since, newest, newest)
+        if timeline is None:
+            raise HistoryError(since, newest)
+        return timeline.history.since(since, newest)
+
+    def at(self, version: int) -> Snapshot:
+        """The knowledge base as it was at a version, as far back as that is remembered."""
+        from everlog.store.past import state_at
+
+        state = self.state()
+        if version == state.version:
+            return Snapshot(state, self._timeline_or_none())
+        return Snapshot(state_at(state, self._entries(version), version), self._timeline_or_none())
+
+    def snapshot(self) -> Snapshot:
+        """The knowledge base as it is now, for any thread to ask, whatever happens to it meanwhile."""
+        return Snapshot(self.state(), self._timeline_or_none())
+
+    # --- what only a knowledge base that can change has ---------------------------------------------------------------
+
+    def subscribe(self, callback: Callable[[Any], None], *, view: str | None = None) -> Callable[[], None]:
+        raise UsageError("a snapshot does not change", hint="subscribe to the knowledge base")
+
+    def drop_view(self, name: str) -> None:
+        raise UsageError("a snapshot does not change", hint="drop the view of the knowledge base")
+
+
+class Snapshot(ReadOnlyKnowledgeBase):
+    """A knowledge base at a version; made by `kb.snapshot()` and `kb.at(version)`. Any thread may ask it."""
+
+    def __init__(self, state: State, timeline: Timeline | None) -> None:
+        self._state, self._timeline = state, timeline
+
+    def state(self) -> State:
+        return self._state
+
+    def _timeline_or_none(self) -> Timeline | None:
+        return self._timeline
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing is to be closed; what only this snapshot needed goes with it."""
+
+    def __repr__(self) -> str:
+        return f"<snapshot of version {self.version}>"
+
+
+_SPARQL = re.compile(r"(?i)(\s|#.*\n)*(SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE)\b")
+
+
+def is_sparql(text: str) -> bool:
+    """Is this a query in SPARQL, and not in Datalog?"""
+    return _SPARQL.match(text) is not None

@@ -1,0 +1,90 @@
+"""What is a state of a knowledge base?
+
+A value: program, views, relations and facts at a version. It never changes. A transaction (transactions.py) takes a
+state and edits to the next one; whoever reads, reads a state (reading.py).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from everlog.dictionary.dictionary import Dictionary
+from everlog.engines.interface import Capture, Engine
+from everlog.limits import Limits
+from everlog.maintenance.program import EvaluatedProgram
+from everlog.plans.windows import Fact
+from everlog.rules.syntax import Rule
+from everlog.store.view_queries import ViewQuery
+
+
+class FactsAtVersion:
+    """The facts of an engine at a tick; taken when somebody first reads them."""
+
+    def __init__(self, engine: Engine, tick: int, capture: Capture | None = None) -> None:
+        self.engine, self.tick = engine, tick
+        self._capture = capture
+        self._lock = threading.Lock()
+
+    def take(self) -> None:
+        """Hold on to the facts, which the engine has published and may be about to change."""
+        with self._lock:
+            if self._capture is None:
+                self._capture = self.engine.capture()
+
+    def reader(self) -> Engine:
+        """An engine over these facts for one query."""
+        assert self._capture is not None, "a state is taken before it is read"
+        return self._capture.reader()
+
+    @property
+    def capture(self) -> Capture:
+        assert self._capture is not None, "a state is taken before it is read"
+        return self._capture
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """What a state says of relations, besides their facts."""
+
+    rules: tuple[Rule, ...] = ()
+    prefixes: Mapping[str, str] = field(default_factory=dict)
+    views: Mapping[str, ViewQuery] = field(default_factory=dict)
+    arities: Mapping[str, int] = field(default_factory=dict)  # of every relation that facts or rules mention
+    rule_arities: Mapping[str, int] = field(default_factory=dict)
+    program: EvaluatedProgram = field(default_factory=EvaluatedProgram)
+
+
+@dataclass(frozen=True)
+class State:
+    """Program, views, relations and facts at a version."""
+
+    version: int
+    dictionary: Dictionary
+    definitions: Definitions
+    facts: FactsAtVersion
+    shown: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)  # what LIMIT and OFFSET leave of views
+    limits: Limits = field(default_factory=Limits)
+    known: dict[str, Any] = field(default_factory=dict, compare=False)  # what readers have found out
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return self.definitions.rules
+
+    @property
+    def prefixes(self) -> Mapping[str, str]:
+        return self.definitions.prefixes
+
+    @property
+    def views(self) -> Mapping[str, ViewQuery]:
+        return self.definitions.views
+
+    @property
+    def arities(self) -> Mapping[str, int]:
+        return self.definitions.arities
+
+    def at(self, version: int, facts: FactsAtVersion) -> State:
+        """The same at another version, or with the same facts at another place."""
+        return replace(self, version=version, facts=facts, known={})

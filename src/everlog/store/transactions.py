@@ -1,0 +1,502 @@
+"""How does a state become the next one?
+
+A transaction takes the newest state and edits to the next state and a change; nothing else can. One update is a
+transaction, and so is a group of them, a change of rules or views, a request in SPARQL Update, a replay of the log, and
+the question what an update would change, which ends without a new state.
+
+Of a single update everything is worked out, checked against the constraints and written to the log before it is put in
+place, so that it can be given up at any time. Updates in a group are put in place one by one, where only the
+transaction sees them; if the group is given up, one more update takes them back.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+
+from everlog.dictionary.dictionary import Dictionary
+from everlog.engines.interface import MaintainingEngine
+from everlog.errors import ProgramError, UsageError
+from everlog.facts.terms import Term
+from everlog.facts.weighted import WeightedFacts, consolidated
+from everlog.limits import Limits
+from everlog.maintenance.strategies import CHOOSE, check_strategy
+from everlog.plans.flat_rules import is_auxiliary
+from everlog.rules.finding import without_rules
+from everlog.rules.names import name_rules
+from everlog.rules.syntax import Program, Rule
+from everlog.store.answers import answer, datalog_answer
+from everlog.store.applying import (
+    CheckedUpdate,
+    DerivedAgain,
+    DerivedInPlace,
+    Maintained,
+    Target,
+    Work,
+    Workings,
+)
+from everlog.store.changes import Change, Report
+from everlog.store.constraints import check_constraints
+from everlog.store.encoding import Batch, FactEncoder, FactsArgument
+from everlog.store.interrupts import Interrupts
+from everlog.store.lookout import Lookout
+from everlog.store.replay import Replay
+from everlog.store.rule_steps import rule_arities, rule_step
+from everlog.store.settled import settled_arities, settled_for
+from everlog.store.state import Definitions, FactsAtVersion, State
+from everlog.store.updates import Update
+from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
+
+if TYPE_CHECKING:
+    from everlog.store.timeline import Timeline
+
+OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
+
+
+class Transaction:
+    """Updates and queries that see them, all or nothing; made by `kb.transaction()`."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline, self._workings = timeline, timeline.workings
+        self._began = timeline.newest
+        self._state = timeline.newest
+        self._steps: list[Step] = []
+        self._over = False
+        self.ticket: int | None = None  # what the log has to sync before it counts
+        self.change: Change | None = None  # once it is committed: what it came to
+
+    # --- what users call ----------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Transaction:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not self._over:
+            if kind is None:
+                self.commit()
+            else:
+                self.rollback()
+
+    def insert(self, relation: str, rows: Any) -> Change:
+        """Insert explicit facts."""
+        return self.update(insert={relation: rows})
+
+    def delete(self, relation: str, rows: Any) -> Change:
+        """Delete explicit facts."""
+        return self.update(delete={relation: rows})
+
+    def add_rules(self, rules: str | Program | Sequence[Rule], *, name: str = "<rules>") -> Change:
+        """Add rules, and derive what follows."""
+        return self.update(add_rules=rules, name=name)
+
+    def remove_rules(self, names: Sequence[str] | str) -> Change:
+        """Remove rules by name or text."""
+        return self.update(remove_rules=[names] if isinstance(names, str) else names)
+
+    def update(
+        self,
+        *,
+        insert: FactsArgument | None = None,
+        delete: FactsArgument | None = None,
+        add_rules: str | Program | Sequence[Rule] | None = None,
+        remove_rules: Sequence[str] = (),
+        name: str = "<rules>",
+        strategy: str | None = None,
+    ) -> Change:
+        """An update that this transaction sees from now on, and others once it is committed."""
+        facts = (insert if insert is not None else {}, delete if delete is not None else {})
+        return self.apply(Update(*facts, add_rules, remove_rules), name=name, strategy=strategy)
+
+    def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
+        """The answers to a query in SPARQL or Datalog, as if the updates so far were all there is."""
+        from everlog.store.reading import is_sparql
+
+        state = self.state()
+        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
+
+    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+        """Apply a request in SPARQL Update; gives a change for each of its operations."""
+        from everlog.store.sparql_updates import apply_request
+
+        return apply_request(self, text, base, Path(load_from) if load_from is not None else None)
+
+    # --- for the store ------------------------------------------------------------------------------------------------
+
+    def state(self) -> State:
+        """The state that the updates so far have led to, to be read by this transaction."""
+        self._check_open()
+        if not self._steps:
+            self._state.facts.take()
+            return self._state
+        engine = self._workings.engine
+        facts = FactsAtVersion(engine, engine.tick, engine.capture(latest=True))
+        return State(
+            self._state.version, self._state.dictionary, self._state.definitions, facts, self._state.shown,
+            self._state.limits,
+        )  # fmt: skip
+
+    def apply(self, update: Update, **options: Any) -> Change:
+        """Apply an update, in the engine too, where only this transaction sees it."""
+        self._check_open()
+        if not self._workings.engine.capabilities.maintains and self._steps:
+            raise UsageError(
+                f"on the engine {self._workings.engine.name} a transaction has one update", hint="use columnar"
+            )
+        step = self._prepare(update, **options)
+        with Interrupts() as interrupts:
+            interrupts.hold()
+            self._put_in_place(step, publish=False)
+        self._steps.append(step)
+        return step.change(self._began.version + 1)
+
+    def change_views(self, views: Mapping[str, ViewQuery]) -> None:
+        self.apply(Update(), views=views)
+
+    def only(self, update: Update, *, covers: int = 1, **options: Any) -> Change:
+        """Apply an update that is all there is to this transaction, and commit it."""
+        started = time.perf_counter()
+        step = self._prepare(update, **options)
+        version = self._began.version + covers
+        with Interrupts() as interrupts:
+            try:
+                check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
+                interrupts.hold()  # from here on Ctrl-C waits: the last steps that can fail, then none that can
+                ticket = self.ticket = self._timeline.log(step, version)
+            except BaseException:
+                step.work.abort()
+                raise
+            self._over = True
+            with self._timeline.publishing(ticket, step) as publish:
+                state = self._put_in_place(step, publish=publish, version=version)
+                if publish:
+                    self._timeline.published = state
+            step.report.seconds = time.perf_counter() - started
+            self.change = step.change(version, covers)
+            self._timeline.accept(state, step, self.change, ticket)
+        return self.change
+
+    def replay(self, replay: Replay) -> None:
+        """Become what a log says, all at once; nothing is logged."""
+        program = replay.program()
+        views = {name: view_query(name, text, program.prefixes, replay.version) for name, text in replay.views.items()}
+        started = self._state.definitions
+        self._state = replace(self._state, definitions=replace(started, arities=replay.relations))
+        self._workings.declare(replay.relations)
+        self.only(Update(replay.facts(), {}, program), covers=replay.version, views=views or None)
+
+    def what_if(self, update: Update) -> Change:
+        """What an update would change; nothing is changed."""
+        step = self._prepare(update)
+        try:
+            check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
+            return step.change(self._began.version + 1)
+        finally:
+            self._over = True
+            step.work.abort()
+
+    def commit(self) -> Change:
+        """Make all updates so far the next version."""
+        self._check_open()
+        started = time.perf_counter()
+        if not self._steps:
+            self._over = True
+            self.change = Change(self._began.version, {}, self._began.dictionary)
+            return self.change
+        total = _together(self._steps)
+        version = self._began.version + 1
+        with Interrupts() as interrupts:
+            try:
+                check_constraints(self._state.rules, total.changes, self._began.dictionary)
+                interrupts.hold()
+                ticket = self.ticket = self._timeline.log(total, version)
+            except BaseException:
+                self.rollback()
+                raise
+            self._over = True
+            state = self._state.at(version, self._facts_now())
+            report = total.report
+            report.seconds += time.perf_counter() - started
+            self.change = total.change(version)
+            self._timeline.accept(state, total, self.change, ticket)
+        return self.change
+
+    def rollback(self) -> None:
+        """Take back all updates so far."""
+        if self._over:
+            return
+        self._over = True
+        if not self._steps:
+            return
+        with Interrupts() as interrupts:
+            interrupts.hold()
+            step = self._prepared_back(_together(self._steps))
+            self._put_in_place(step, publish=False)
+            engine = self._workings.engine
+            for name in self._state_names() - set(self._began.arities):
+                cast(MaintainingEngine, engine).drop(name)
+            self._timeline.restore(self._began.at(self._began.version, self._facts_now()))
+
+    def _state_names(self) -> set[str]:
+        return {name for step in self._steps for name in step.target.arities}
+
+    def _prepared_back(self, total: Step) -> Step:
+        """The update that leads back to where the transaction began; it has no limits."""
+        inserted, deleted = _edits(total.explicit)
+        before = self._began.definitions
+        change = None
+        if before.rules != self._state.rules or before.views is not self._state.views:
+            change = self._changed_program(before.rules, before.views)
+        target = Target(
+            before.rules, before.prefixes, before.views, self._state.arities,
+            None if change is None else rule_step(self._workings.maintenance, change),
+        )  # fmt: skip
+        checked = CheckedUpdate(inserted, deleted, target, Report())
+        limits, self._workings.limits = self._workings.limits, Limits(rounds=None, facts=None)
+        try:
+            work = self._begin(checked, CHOOSE, None)
+        finally:
+            self._workings.limits = limits
+        return Step(work, target, checked.report, self._began.definitions, self._began.dictionary, self._began.version)
+
+    def _check_open(self) -> None:
+        if self._over:
+            raise UsageError("this transaction is over", hint="begin another one")
+
+    # --- one update ---------------------------------------------------------------------------------------------------
+
+    def _prepare(
+        self,
+        update: Update,
+        *,
+        name: str = "<rules>",
+        strategy: str | None = None,
+        views: Mapping[str, ViewQuery] | None = None,
+        lookout: Lookout | None = None,
+    ) -> Step:
+        """Read, check and work out an update; nothing is in place yet."""
+        before = self._state.definitions
+        strategy = check_strategy(strategy or self._workings.strategy)
+        program = _read_rules(update.add_rules, name, before.prefixes)
+        staying = without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
+        rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
+        if rules != before.rules:
+            self._check(rules, program)
+        inserted, deleted = self._encode(update, program, rules, lookout)
+        prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
+        target = self._target(rules, prefixes, before.views if views is None else views, inserted)
+        checked = CheckedUpdate(inserted, deleted, target, Report())
+        if target.step is not None:
+            checked.report.rules = before.rules, target.rules
+            checked.report.rebuilt = target.step.rebuilt
+        work = self._begin(checked, strategy, lookout)
+        return Step(work, target, checked.report, before, self._state.dictionary, self._began.version)
+
+    def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
+        from everlog.rules.checks import check_program
+
+        program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)
+        settled = settled_for(self._workings, self._state.definitions, rule_arities(rules))
+        problems = check_program(program, settled, passed=self._state.rules)
+        if problems:
+            raise ProgramError(problems)
+
+    def _encode(
+        self, update: Update, program: Program, rules: Sequence[Rule], lookout: Lookout | None
+    ) -> tuple[dict[str, Batch], dict[str, Batch]]:
+        before, dictionary = self._state.definitions, self._state.dictionary
+        arities = settled_arities(self._workings, before, rules)
+        if lookout is not None:
+            lookout.arities = arities
+        inserting = FactEncoder(dictionary, arities)
+        inserting.add_atoms(program.facts)
+        inserting.add(update.insert)
+        ahead = lookout.encoded if lookout is not None else None
+        # What was encoded ahead knew nothing of relations that this very update brings in.
+        if (
+            ahead is not None
+            and ahead[0] is update
+            and rules == before.rules
+            and inserting.batches.keys() <= arities.keys()
+        ):
+            return inserting.batches, ahead[1]
+        deleting = FactEncoder(dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
+        deleting.add(update.delete)
+        return inserting.batches, deleting.batches
+
+    def _target(
+        self,
+        rules: tuple[Rule, ...],
+        prefixes: Mapping[str, str],
+        views: Mapping[str, ViewQuery],
+        inserted: Mapping[str, Batch],
+    ) -> Target:
+        """Where an update leads: rules, views, relations, and the step that its change of rules is."""
+        before = self._state.definitions
+        arities, step = before.arities, None
+        if rules != before.rules or views is not before.views:
+            arities = {**arities, **rule_arities(rules), **view_arities(views)}
+            step = rule_step(self._workings.maintenance, self._changed_program(rules, views))
+        new = {batch.relation: batch.arity for batch in inserted.values()}
+        if any(arities.get(name) != arity for name, arity in new.items()):
+            arities = {**arities, **new}
+        return Target(rules, prefixes, views, arities, step)
+
+    def _changed_program(self, rules: Sequence[Rule], views: Mapping[str, ViewQuery]) -> Any:
+        workings = self._workings
+        return workings.maintenance.program.changed(rules, rewrites=workings.rewrites, views=view_rules(views))
+
+    def _begin(self, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> Work:
+        """Carry an update out, in the way that suits it."""
+        workings, before, target = self._workings, self._state.definitions, update.target
+        workings.arities = before.arities
+        step = target.step
+        reshaped = any(target.arities.get(name, arity) != arity for name, arity in before.arities.items())
+        in_place = not before.rules and not before.views and not update.deleted and not reshaped
+        begins = step is not None and (in_place or step.way is None)
+        overhaul = strategy == CHOOSE and _is_overhaul(workings, update)
+        if not (overhaul or reshaped or begins) and _can_maintain(workings, lookout):
+            if lookout is not None:
+                lookout.waits = _is_empty(workings)
+            return Maintained(workings, update, strategy, lookout)
+        return DerivedInPlace(workings, update) if in_place else DerivedAgain(workings, update)
+
+    # --- putting in place ---------------------------------------------------------------------------------------------
+
+    def _put_in_place(self, step: Step, *, publish: bool, version: int | None = None) -> State:
+        """The new state of an update that is worked out; nothing can fail from here on."""
+        workings, target = self._workings, step.target
+        engine, maintenance = step.work.commit(publish=publish)
+        workings.engine, workings.maintenance, workings.arities = engine, maintenance, target.arities
+        before = self._state.definitions
+        definitions = before
+        if (
+            target.step is not None or target.prefixes is not before.prefixes or target.arities is not before.arities
+        ):
+            known = before.rule_arities if target.step is None else rule_arities(target.rules)
+            definitions = Definitions(
+                target.rules, target.prefixes, target.views, target.arities, known, maintenance.program
+            )
+        step.views = workings.windows.follow(step.work.changes, before.views, target.views, engine)
+        shown = workings.windows.shown(self._state.shown)
+        version = self._state.version if version is None else version
+        self._state = State(
+            version, self._state.dictionary, definitions, self._facts_now(), shown, self._state.limits
+        )
+        return self._state
+
+    def _facts_now(self) -> FactsAtVersion:
+        engine = self._workings.engine
+        return FactsAtVersion(engine, engine.tick)
+
+
+class Step:
+    """An update that is worked out, and what it comes to."""
+
+    def __init__(
+        self,
+        work: Work,
+        target: Target,
+        report: Report,
+        before: Definitions,
+        dictionary: Dictionary,
+        version_before: int,
+    ) -> None:
+        self.work, self.target, self.report, self.before = work, target, report, before
+        self._dictionary, self.version_before = dictionary, version_before
+        self.changes, self.explicit, self.reshaped = work.changes, work.explicit, work.reshaped
+        self.views: Mapping[str, WeightedFacts] = {}  # what came and went of what views show
+
+    def change(self, version: int, updates: int = 1) -> Change:
+        """What it changes in the relations that users know."""
+        facts = {name: change.at(version) for name, change in self.changes.items() if not is_auxiliary(name)}
+        return Change(
+            version, facts, self._dictionary, self.report, updates=updates,
+            reshaped={name: facts for name, facts in self.reshaped.items() if not is_auxiliary(name)},
+        )  # fmt: skip
+
+
+def _together(steps: Sequence[Step]) -> Step:
+    """What several updates come to, one after the other."""
+    if len(steps) == 1:
+        return steps[0]
+    last = steps[-1]
+    total = copy(last)
+    total.before = steps[0].before
+    total.changes = _net([step.changes for step in steps])
+    total.explicit = _net([step.explicit for step in steps])
+    total.views = _net([step.views for step in steps])
+    total.reshaped = _net([step.reshaped for step in steps])
+    total.report = Report.together([step.report for step in steps])
+    return total
+
+
+def _net(parts: Sequence[Mapping[str, WeightedFacts]]) -> dict[str, WeightedFacts]:
+    names = dict.fromkeys(name for part in parts for name in part)
+    found = {}
+    for name in names:
+        listed = [part[name] for part in parts if name in part]
+        arity = listed[-1].arity  # of a relation that had another one before, only what it is now counts
+        total = consolidated([each for each in listed if each.arity == arity])
+        if total is not None and total.rows:
+            found[name] = total
+    return found
+
+
+def _edits(explicit: Mapping[str, WeightedFacts]) -> tuple[dict[str, Batch], dict[str, Batch]]:
+    """What to insert and to delete to take back a change of what is explicit."""
+    inserted: dict[str, Batch] = {}
+    deleted: dict[str, Batch] = {}
+    for name, change in explicit.items():
+        for batches, facts in ((inserted, change.lost()), (deleted, change.gained())):
+            if facts.rows:
+                batches[name] = Batch.of(name, facts)
+    return inserted, deleted
+
+
+def _read_rules(rules: str | Program | Sequence[Rule] | None, name: str, prefixes: Mapping[str, str]) -> Program:
+    if rules is None:
+        return Program()
+    if isinstance(rules, Program):
+        return rules
+    if isinstance(rules, str):
+        from everlog.rules.parser import parse_program
+
+        return parse_program(rules, name, prefixes)
+    return Program(rules=tuple(rules))
+
+
+def new_view(state: State, name: str, text: str) -> dict[str, ViewQuery]:
+    """The views of a state and one more."""
+    if name in state.views:
+        raise UsageError(f"there is a view {name} already", hint="drop it first, or choose another name")
+    return {**state.views, name: view_query(name, text, state.prefixes, state.version)}
+
+
+def _can_maintain(workings: Workings, lookout: Lookout | None) -> bool:
+    """Is there something to go on from, and an engine that can?"""
+    if not workings.engine.capabilities.maintains or not workings.maintenance.possible:
+        return False
+    # Into an empty store facts are loaded and everything is derived, which is what that is best at; but where updates
+    # are marked, derived facts are to remember what they came from.
+    return lookout is not None or not _is_empty(workings)
+
+
+def _is_overhaul(workings: Workings, update: CheckedUpdate) -> bool:
+    """Does an update replace so much that beginning anew is less work?"""
+    edits = sum(batch.rows for batches in (update.inserted, update.deleted) for batch in batches.values())
+    if edits < OVERHAUL_FROM:
+        return False
+    defined = workings.maintenance.defined
+    given = sum(workings.engine.count(name) for name in workings.arities if name not in defined)
+    return 2 * edits > given
+
+
+def _is_empty(workings: Workings) -> bool:
+    return not any(workings.engine.count(name) for name in workings.arities)

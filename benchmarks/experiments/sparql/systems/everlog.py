@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -45,17 +46,18 @@ def run_everlog(workload: Workload) -> Iterator[Record]:
 
 def _task(kb: KnowledgeBase, task: Task) -> Record:
     alone = _without_view(kb, task)
-    called, made = operators(task.text, VIEW), {}
+    called, made, gained = operators(task.text, VIEW), {}, Counter[str]()
 
     def note(_done: int, _of: int, report: Any) -> None:
         made[report.name] = report.seconds
+        gained.update(report.gained)
 
     before = held()
     kb.on_progress = note
     view = kb.view(VIEW, task.text)
     kb.on_progress = None
     memory = held() - before
-    kept = {name: kb._engine.count(name) for name in called}
+    kept = {name: gained[name] for name in called}  # its relations were empty before
     lines: list[Record] = []
     for cycle, edit in within_patience(task, LEAST):
         change, seconds = _applied(kb, edit)
@@ -107,8 +109,9 @@ def _without_view(kb: KnowledgeBase, task: Task) -> dict[str, float]:
 def _fingerprint(solutions: Any) -> tuple[int, ...]:
     """The same for the same bag of rows, and for others only by a chance of one in 2**128; cheaper than sorting."""
     sums = [0, 0]
+    ids = solutions._columns  # nothing public gives them, and terms of sixty million rows are too many to decode
     for start in range(0, len(solutions), _AT_ONCE):
-        columns = [column[start : start + _AT_ONCE].astype(np.uint64) for column in solutions._columns]
+        columns = [column[start : start + _AT_ONCE].astype(np.uint64) for column in ids]
         for seed in (0, 1):
             sums[seed] += int(_mixed(columns, seed, min(_AT_ONCE, len(solutions) - start)).sum(dtype=np.uint64))
     return len(solutions), *(each % (1 << 64) for each in sums)  # whatever the order of the rows

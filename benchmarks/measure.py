@@ -19,8 +19,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from benchmarks.datasets.shared_data import DataMissing
 from benchmarks.systems import Unsupported, start
-from benchmarks.workload import DataMissing, Workload
+from benchmarks.workload import Workload
 from benchmarks.workloads import BY_NAME
 
 STATUS = Path("/proc/self/status")

@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks.measuring.machine import machine
 from benchmarks.systems import DEFAULT
 from benchmarks.workload import ROOT, Workload
 from benchmarks.workloads import ALL, BY_NAME
-from everlog.benches.machine import machine
 
 Record = dict[str, Any]
 

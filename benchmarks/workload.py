@@ -7,7 +7,6 @@ terms as N-Triples writes them.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,10 +18,6 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAMS = Path(__file__).resolve().parent / "programs"
 
 Tables = dict[str, pa.Table]
-
-
-class DataMissing(Exception):
-    """The files of a workload are not on this machine; the message says where they were looked for."""
 
 
 @dataclass(frozen=True)
@@ -84,15 +79,6 @@ def as_asp(rules: str) -> str:
         head, body = statement.split(":-")
         out += [f"{one.strip()} :- {body.strip()}." for one in re.split(r"(?<=\)),", head)]
     return "\n".join(out)
-
-
-def shared_data(folder: str, file: str) -> Path:
-    """A file of the shared data sets: `$EVERLOG_DATA`, else `../shared/data` beside the repository."""
-    home = Path(os.environ.get("EVERLOG_DATA") or ROOT.parent / "shared" / "data")
-    path = home / folder / file
-    if not path.exists():
-        raise DataMissing(f"{folder}/{file} is not in {os.path.relpath(home, ROOT)} (set EVERLOG_DATA to its folder)")
-    return path
 
 
 def closure_sql(base: str, result: str, guard: str = "") -> str:

@@ -12,7 +12,7 @@ from everlog.errors import NotFoundError
 
 @contextmanager
 def skipped_without_data() -> Iterator[None]:
-    """Around whatever looks for shared data (everlog/benches/shared_data.py)."""
+    """Around whatever looks for shared data (benchmarks/datasets/shared_data.py)."""
     try:
         yield
     except NotFoundError as missing:

@@ -7,7 +7,8 @@ import gzip
 
 import pyarrow as pa
 
-from benchmarks.workload import Tables, Workload, as_asp, closure_sql, rules_of, shared_data
+from benchmarks.datasets.shared_data import shared_data
+from benchmarks.workload import Tables, Workload, as_asp, closure_sql, rules_of
 
 COLUMNS = {
     "depends": ("package", "clause", "alternative", "operator", "version"),

@@ -7,7 +7,8 @@ import gzip
 
 import pyarrow as pa
 
-from benchmarks.workload import Tables, Target, Workload, as_asp, rules_of, shared_data
+from benchmarks.datasets.shared_data import shared_data
+from benchmarks.workload import Tables, Target, Workload, as_asp, rules_of
 
 ARITIES = {"isMainClass": 1, "isSubClass": 1, "conj": 3, "exists": 3, "subClassOf": 2, "subProp": 2, "subPropChain": 3}
 

@@ -8,7 +8,8 @@ from functools import cache
 
 import pyarrow as pa
 
-from benchmarks.workload import Tables, Workload, as_asp, closure_sql, rules_of, shared_data
+from benchmarks.datasets.shared_data import shared_data
+from benchmarks.workload import Tables, Workload, as_asp, closure_sql, rules_of
 
 HYPERNYM = "<urn:wn30:hypernym>"
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pyarrow as pa
 
-from benchmarks.workload import Tables, Target, Workload, as_asp, closure_sql, rules_of, shared_data
+from benchmarks.datasets.shared_data import shared_data
+from benchmarks.workload import Tables, Target, Workload, as_asp, closure_sql, rules_of
 
 
 def reader(file: str, empty: tuple[str, ...] = ()) -> Callable[[float], Tables]:

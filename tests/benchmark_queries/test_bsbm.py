@@ -9,6 +9,7 @@ import gzip
 from pathlib import Path
 
 import pytest
+from benchmarks.datasets.shared_data import shared_data
 from tests.benchmark_queries.answers import (
     SEEDS,
     asked,
@@ -25,7 +26,6 @@ from tests.shared_files import skipped_without_data
 
 import everlog
 from everlog import KnowledgeBase
-from everlog.benches.shared_data import shared_data
 
 pytestmark = pytest.mark.slow
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.datasets.shared_data import shared_data
 from benchmarks.workload import rules_of
 from tests.benchmark_queries.answers import (
     SEEDS,
@@ -22,7 +23,6 @@ from tests.shared_files import skipped_without_data
 
 import everlog
 from everlog import KnowledgeBase
-from everlog.benches.shared_data import shared_data
 
 pytestmark = pytest.mark.slow
 

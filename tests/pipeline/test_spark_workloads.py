@@ -6,8 +6,9 @@ The benchmarks' workloads, at full size where the issue is one of size, and smal
 from __future__ import annotations
 
 import pytest
+from benchmarks.datasets.shared_data import DataMissing
 from benchmarks.systems.everlog import write_triples
-from benchmarks.workload import DataMissing, Tables, Workload
+from benchmarks.workload import Tables, Workload
 from benchmarks.workloads import BY_NAME
 from pyspark.sql import SparkSession
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
+from benchmarks.datasets.shared_data import shared_data
 
-from everlog.benches.shared_data import shared_data
 from everlog.errors import NotFoundError
 
 MF = "http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#"

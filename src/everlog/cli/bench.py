@@ -1,4 +1,4 @@
-"""`everlog bench`: how fast is Everlog on this machine? One command for each benchmark in everlog/benches."""
+"""`everlog bench`: how fast is Everlog on this machine? One command for each folder in benchmarks/experiments."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from everlog.cli.bench_programs import experiment
 from everlog.cli.bench_updates import COMMANDS
-from everlog.cli.extras import needs
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 from everlog.errors import UsageError
@@ -47,16 +47,14 @@ def pipeline(
     Writes pipeline.md, pipeline.png and pipeline.json. Ten million triples take some minutes and 10 GB of disk.
     """
     with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
-        needs("pyspark", "everlog[spark]")
-        needs("matplotlib", "everlog[bench]")
-        from everlog.benches.pipeline import MILLION, WORKLOADS, Conditions, bench_pipeline
-
+        run = experiment("pipeline", pyspark="everlog[spark]", matplotlib="everlog[bench]")
         names = _listed(data)
-        unknown = [name for name in names if name not in WORKLOADS]
+        unknown = [name for name in names if name not in run.WORKLOADS]
         if unknown:
-            raise UsageError(f"there is no data {unknown[0]!r}; there are {', '.join(WORKLOADS)}")
-        triples = [round(MILLION * _positive(size)) for size in _listed(sizes)]
-        results = bench_pipeline(names, triples, out.absolute(), Conditions(seed, master, memory), progress)
+            raise UsageError(f"there is no data {unknown[0]!r}; there are {', '.join(run.WORKLOADS)}")
+        triples = [round(run.MILLION * _positive(size)) for size in _listed(sizes)]
+        conditions = run.Conditions(seed, master, memory)
+        results = run.bench_pipeline(names, triples, out.absolute(), conditions, progress)
         progress.close()
         if as_json:
             print_json(results)

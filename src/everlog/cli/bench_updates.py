@@ -1,15 +1,14 @@
-"""`everlog bench streams|deletions|growth|updates|rules|sparql`: what do updates cost? One of everlog/benches each."""
+"""`everlog bench streams|deletions|growth|updates|rules|sparql`: what do updates cost?"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from everlog.cli.extras import needs
+from everlog.cli.bench_programs import experiment
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 
@@ -82,10 +81,9 @@ COMMANDS: tuple[Callable[..., None], ...] = (streams, deletions, growth, updates
 
 def _bench(name: str, quick: bool, out: Path, as_json: bool, **options: str) -> None:
     with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
-        needs("matplotlib", "everlog[bench]")
-        if name in ("updates", "sparql"):
-            needs("duckdb", "everlog[bench]")
-        run: Callable[..., dict[str, Any]] = getattr(import_module(f"everlog.benches.{name}"), f"bench_{name}")
+        libraries = ("matplotlib", "duckdb") if name in ("updates", "sparql") else ("matplotlib",)
+        program = experiment(name, **dict.fromkeys(libraries, "everlog[bench]"))
+        run: Callable[..., dict[str, Any]] = getattr(program, f"bench_{name}")
         results = run(out, progress, quick=quick, **options)
         progress.close()
         if as_json:

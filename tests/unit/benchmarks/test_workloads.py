@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 from benchmarks import compare, table
+from benchmarks.datasets.shared_data import DataMissing
 from benchmarks.run import summary
 from benchmarks.systems import Unsupported, start
-from benchmarks.workload import PROGRAMS, DataMissing, Workload, as_asp
+from benchmarks.workload import PROGRAMS, Workload, as_asp
 from benchmarks.workloads import ALL, BY_NAME, zodiac
 from benchmarks.write_data import write_data
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from benchmarks.experiments.rules.data import COMBINATIONS, RuleSet, rs2, rs3
 
 import everlog
-from everlog.benches.zodiac_data import COMBINATIONS, RuleSet, rs2, rs3
 
 # The paper's size takes minutes for all rules, a tenth of it moments: shapes are the same.
 WIDTHS = [20, pytest.param(200, marks=pytest.mark.nightly)]

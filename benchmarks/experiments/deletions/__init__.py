@@ -1,0 +1,1 @@
+"""What does it cost to delete few facts, and many?"""

@@ -1,0 +1,1 @@
+"""What do changes of rules cost, beside starting over and beside ZodiacEdge?"""

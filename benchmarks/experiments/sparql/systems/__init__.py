@@ -1,0 +1,1 @@
+"""How does each system keep a view, or ask again?"""

@@ -1,0 +1,1 @@
+"""Which views are kept, over which data, through which updates?"""

@@ -1,0 +1,1 @@
+"""What does a stream of updates cost, with marking and without?"""

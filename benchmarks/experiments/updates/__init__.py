@@ -1,0 +1,1 @@
+"""How long does a small update take, by each strategy, and beside starting over?"""

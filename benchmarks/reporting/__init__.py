@@ -1,0 +1,1 @@
+"""How do figures become files? Pages of tables, pictures, and JSON."""

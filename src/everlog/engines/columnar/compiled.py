@@ -24,6 +24,7 @@ _SOURCES = (
     "comparison_kernels.py",
     "compiled.py",
     "fact_kernels.py",
+    "hash_tables.py",
     "journal_kernels.py",
     "kernels.py",
     "layout.py",
@@ -31,7 +32,6 @@ _SOURCES = (
     "memory.py",
     "step_kernels.py",
     "sweep_kernels.py",
-    "tables.py",
 )
 _PREFIX = "kernels-"
 

@@ -18,6 +18,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
 from everlog.engines.columnar.groups import group_columns
+from everlog.engines.columnar.hash_tables import EMPTY
 from everlog.engines.columnar.kept_plans import KeptPlans, still_fits
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, Program, compile_plans
@@ -26,7 +27,6 @@ from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
-from everlog.engines.columnar.tables import EMPTY
 from everlog.engines.columnar.updates import Updates
 from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseReport, Shape
 from everlog.limits import Limits, Watch

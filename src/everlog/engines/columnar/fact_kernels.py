@@ -11,8 +11,7 @@ import numpy as np
 
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
-from everlog.engines.columnar.memory import int32s, int64s, prefetch, uint16s, uint64s
-from everlog.engines.columnar.tables import (
+from everlog.engines.columnar.hash_tables import (
     EMPTY,
     add_to_key,
     entry_row,
@@ -22,6 +21,7 @@ from everlog.engines.columnar.tables import (
     tag_of,
     wide_entry,
 )
+from everlog.engines.columnar.memory import int32s, int64s, prefetch, uint16s, uint64s
 
 # --- keys -----------------------------------------------------------------------------------------------------------
 

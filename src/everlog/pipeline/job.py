@@ -27,7 +27,7 @@ from everlog.facts.terms import key_of
 from everlog.pipeline.commits import Commit
 from everlog.pipeline.publish import Output, check_place
 from everlog.pipeline.show import show_pipeline
-from everlog.pipeline.tables import WEIGHT, TableStore, Transaction
+from everlog.pipeline.table_store import WEIGHT, TableStore, Transaction
 from everlog.rules.checks import check_program
 from everlog.rules.syntax import Constant, Program
 from everlog.store.program_files import defined_relations

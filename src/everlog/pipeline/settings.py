@@ -1,7 +1,7 @@
 """What does a pipeline.toml say?
 
     program = "rules.dl"            # the rules; their @import and @export lines count too
-    tables = "tables"               # where facts are kept between runs (tables.py)
+    tables = "tables"               # where facts are kept between runs (table_store.py)
     results = "out"                 # where outputs with a relative path go; beside this file unless said
     max_rejects = 0.01              # the share of malformed lines above which a run fails
 

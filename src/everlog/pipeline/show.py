@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from everlog.pipeline.tables import TableStore
+from everlog.pipeline.table_store import TableStore
 from everlog.plans.explain import explain_as_data, explain_program
 
 if TYPE_CHECKING:

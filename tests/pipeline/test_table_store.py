@@ -12,7 +12,7 @@ import pytest
 
 from everlog.errors import DataError, NotFoundError, UsageError
 from everlog.pipeline.commits import Commit, CommitConflictError, commit_path, write_commit
-from everlog.pipeline.tables import TableStore, Transaction
+from everlog.pipeline.table_store import TableStore, Transaction
 
 PAIR = {"c1": "bigint", "c2": "bigint"}
 

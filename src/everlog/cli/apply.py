@@ -213,7 +213,7 @@ def _opened(path: Path) -> IO[str]:
 
 def _write(change: Change, file: IO[str]) -> None:
     """A line for a change, complete when the next update begins."""
-    from everlog.cli.tables import rows_as_data
+    from everlog.cli.display import rows_as_data
 
     names = change.counts()
     said = {

@@ -19,7 +19,7 @@ from everlog.errors import SparqlError
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import Attempt, GroupFunction, GroupRule
 from everlog.rules.syntax import Atom, Constant, Expression, Variable
-from everlog.sparql import tables
+from everlog.sparql import auxiliary_relations as auxiliary
 from everlog.sparql.branches import UNIT, Branch, bound_or_not
 from everlog.sparql.expressions import FAILS
 from everlog.sparql.parsing import Algebra
@@ -81,7 +81,7 @@ def groups(patterns: Patterns, pattern: Algebra) -> Branches:
         atoms.append(_relation(patterns, below, grouped_by, results))
     if of_distinct.names:
         seen = [patterns.hiding(b, frozenset(n for n in b.bound if not n.startswith(HIDDEN))) for b in below]
-        atoms.append(_relation(patterns, tables.distinct(made, seen), grouped_by, of_distinct))
+        atoms.append(_relation(patterns, auxiliary.distinct(made, seen), grouped_by, of_distinct))
     functions = dict(zip(results.names, results.functions, strict=True))
     functions |= zip(of_distinct.names, of_distinct.functions, strict=True)
     found = [UNIT.having(*atoms)]
@@ -128,7 +128,7 @@ def _with_nothing(patterns: Patterns, rows: Atom, found: Branches, functions: di
     made.conclude(relation, [graph.name for graph in graphs if isinstance(graph, Variable)], [UNIT.having(rows)])
     nothing, some = UNIT, Atom(relation, ())
     if isinstance(patterns.graph, Variable):
-        nothing = UNIT.having(Atom(tables.graph_names(made), (patterns.graph,)))
+        nothing = UNIT.having(Atom(auxiliary.graph_names(made), (patterns.graph,)))
         some = Atom(relation, (patterns.graph,))
     for name, each in functions.items():
         if each.function in _OF_NOTHING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.plans.flat_rules import FlatRule
 from everlog.rules.syntax import Argument, Atom, Call, Constant, Variable
-from everlog.sparql import tables
+from everlog.sparql import auxiliary_relations as auxiliary
 from everlog.sparql.branches import UNIT, Branch, joined
 from everlog.sparql.terms import argument_from, term_from
 
@@ -132,10 +132,10 @@ def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Arg
 def _from_itself(patterns: Patterns, relation: str, here: Argument, seeded: bool, graphs: tuple[Argument, ...]) -> None:
     """Paths of length zero."""
     if seeded:
-        branch = UNIT if not graphs else UNIT.having(Atom(tables.graph_names(patterns.made), graphs))
+        branch = UNIT if not graphs else UNIT.having(Atom(auxiliary.graph_names(patterns.made), graphs))
         _conclude(patterns, Atom(relation, (here, *graphs)), [branch])
     else:
-        node = tables.nodes(patterns, here)
+        node = auxiliary.nodes(patterns, here)
         _conclude(patterns, Atom(relation, (here, here, *graphs)), [UNIT.having(node)])
 
 

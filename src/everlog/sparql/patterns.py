@@ -5,7 +5,7 @@
     Minus                         NOT a projection of each right branch that shares a variable with the left one
     LeftJoin                      the join, and the left branches with NOT a projection of what they would join with
     Graph                         atoms of `quad` in place of `triple`
-    Group, Distinct, VALUES       relations of their own (groups.py, tables.py), which are sets
+    Group, Distinct, VALUES       relations of their own (groups.py, auxiliary_relations.py), which are sets
     paths                         paths.py
     EXISTS                        a relation of the outer bindings that have a solution inside
 
@@ -37,7 +37,8 @@ from everlog.rules.syntax import (
     Variable,
     expression_variables,
 )
-from everlog.sparql import paths, tables
+from everlog.sparql import auxiliary_relations as auxiliary
+from everlog.sparql import paths
 from everlog.sparql.branches import UNIT, Branch, bound_or_not, concluding, joined, never
 from everlog.sparql.expressions import Translator, always_fails, may_fail
 from everlog.sparql.groups import groups
@@ -116,7 +117,7 @@ class Patterns:
         if self.graph is not None:
             return Atom(QUAD, (subject, predicate, object_, self.graph))
         if self.made.default_graphs:
-            return Atom(tables.merged_graphs(self.made), (subject, predicate, object_))
+            return Atom(auxiliary.merged_graphs(self.made), (subject, predicate, object_))
         return Atom(TRIPLE, (subject, predicate, object_))
 
     def _graph(self, pattern: Algebra) -> Branches:
@@ -145,7 +146,7 @@ class Patterns:
         return [
             branch
             if not restricted and any(self.graph in atom.args for atom in branch.atoms)
-            else branch.having(Atom(tables.graph_names(self.made), (self.graph,)))
+            else branch.having(Atom(auxiliary.graph_names(self.made), (self.graph,)))
             for branch in found
         ]
 
@@ -273,11 +274,11 @@ class Patterns:
         atom = self.made.conclude(self.made.relation("outer"), names, [outer])
         return replace(UNIT.having(atom), outside=frozenset(names))
 
-    # --- tables -------------------------------------------------------------------------------------------------------
+    # --- relations of their own ---------------------------------------------------------------------------------------
 
     def _tomultiset(self, pattern: Algebra) -> Branches:
         if pattern.p.name == "values":
-            return self._product([self.seed], tables.values(self.made, pattern.p.res))
+            return self._product([self.seed], auxiliary.values(self.made, pattern.p.res))
         if self.seed is UNIT:
             return self._subquery(pattern.p)
         names = self.seed.bound & (self.graph_variable | _open_variables(pattern.p))
@@ -291,7 +292,7 @@ class Patterns:
         if query.name in ("OrderBy", "Reduced"):
             return self._subquery(query.p)
         if query.name == "Distinct":
-            return tables.distinct(self.made, self._subquery(query.p))
+            return auxiliary.distinct(self.made, self._subquery(query.p))
         if query.name != "Project":
             return self.branches(query)
         inner = query.p.p if query.p.name == "OrderBy" else query.p

@@ -17,7 +17,7 @@ from everlog.plans.expressions import is_deterministic
 from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule, FlatRule
 from everlog.plans.windows import Ordering
 from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable
-from everlog.sparql import tables
+from everlog.sparql import auxiliary_relations as auxiliary
 from everlog.sparql.branches import UNIT, Branch
 from everlog.sparql.expressions import EXISTS, FAILS, Translator
 from everlog.sparql.parsing import Algebra, parse_query
@@ -99,7 +99,7 @@ def compile_query(
     form = algebra.name.removesuffix("Query").lower()
     made = Compilation(name, base, **dataset(algebra.datasetClause))
     asked = _modifiers(algebra.p)
-    seed = tables.given(made, _known(bindings, algebra)) if bindings else UNIT
+    seed = auxiliary.given(made, _known(bindings, algebra)) if bindings else UNIT
     branches = Patterns(made, seed=seed).branches(asked.pattern) if asked.pattern is not None else [seed]
     in_scope = sorted({each for branch in branches for each in branch.bound if not each.startswith("~")})
     shown = _shown(form, algebra, asked, in_scope)

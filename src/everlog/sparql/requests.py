@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from everlog.answers.tables import Row
+from everlog.answers.answer_table import Row
 from everlog.errors import SparqlError
 from everlog.facts.terms import IRI, BlankNode, Term
 from everlog.rules.syntax import Argument, Constant, Variable

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from everlog.answers.tables import Row, Table
+from everlog.answers.answer_table import Row, Table
 from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
 from everlog.expressions.ordering import order_key
 from everlog.sparql.query import Query

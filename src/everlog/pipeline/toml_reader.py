@@ -16,7 +16,7 @@ from typing import Any
 from everlog.errors import FormatError, NotFoundError, ProgramError
 from everlog.formats.compression import check_readable
 from everlog.pipeline.toml_places import Places
-from everlog.rules.diagnostics import Diagnostic, Source, Span
+from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 
 TEXT, FLAG, SHARE, TEXTS = "a string", "true or false", "a number from 0 to 1", "a list of strings"
 
@@ -27,7 +27,7 @@ class SettingsError(ProgramError):
     code = "P100"
 
 
-def read_toml(path: Path) -> tuple[Source, dict[str, Any]]:
+def read_toml(path: Path) -> tuple[SourceText, dict[str, Any]]:
     """A file's text and what it says.
 
     Raises:
@@ -42,7 +42,7 @@ def read_toml(path: Path) -> tuple[Source, dict[str, Any]]:
         raise FormatError("this is not UTF-8 text", path=str(path), hint="save the file as UTF-8") from error
     except OSError as error:
         raise NotFoundError(f"{path}: cannot be read ({error.strerror})", hint=f"try: chmod u+r {path}") from error
-    source = Source(str(path), text)
+    source = SourceText(str(path), text)
     try:
         return source, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -62,7 +62,7 @@ class TomlReader:
     needed: Mapping[str, tuple[str, ...]]
     examples: Mapping[str, str]
 
-    def __init__(self, source: Source, data: dict[str, Any]) -> None:
+    def __init__(self, source: SourceText, data: dict[str, Any]) -> None:
         self.data = data
         self.places = Places(source)
         self.problems: list[Diagnostic] = []
@@ -144,7 +144,7 @@ def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]
             yield before + key, value
 
 
-def _not_toml(source: Source, error: tomllib.TOMLDecodeError) -> Diagnostic:
+def _not_toml(source: SourceText, error: tomllib.TOMLDecodeError) -> Diagnostic:
     found = re.search(r"^(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error))
     span, reason = None, str(error)
     if found:

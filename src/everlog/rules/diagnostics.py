@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceText:
     """A text with the name people know it by."""
 
     name: str
@@ -43,7 +43,7 @@ class Source:
 class Span:
     """Where something stands: offsets into a source, the end exclusive."""
 
-    source: Source
+    source: SourceText
     start: int
     end: int
 

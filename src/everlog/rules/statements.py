@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from everlog.rules.diagnostics import Diagnostic, Source, Span
+from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 
 MAX_DEPTH = 200  # levels of brackets, and of operators in an expression; what reads the tree recurses
 
@@ -76,7 +76,7 @@ class Token(NamedTuple):
 class Statement:
     """The tokens of one statement without its dot; `end` is where the next one may begin."""
 
-    source: Source
+    source: SourceText
     tokens: list[Token] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     dot: int | None = None  # where the final dot stands
@@ -96,7 +96,7 @@ def skip_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def next_statement(source: Source, position: int) -> Statement:
+def next_statement(source: SourceText, position: int) -> Statement:
     """The statement that begins at a position where something other than space stands."""
     text = source.text
     statement = Statement(source)

@@ -22,7 +22,7 @@ from everlog.pipeline import parsing
 from everlog.pipeline.documents import gather_documents, parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.rejects import reading
-from everlog.pipeline.sources import Source, SourceFile, path_of
+from everlog.pipeline.sources import InputSource, SourceFile, path_of
 
 # What a line is.
 NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = 0, 1, 2, 3, 4  # UNSPLITTABLE says so of its whole file
@@ -32,7 +32,7 @@ _WELL_FORMED = rf"\A{_FIELD}(?:,{_FIELD})*+\z"
 _INTEGER = r"\A[+-]?[0-9]{1,18}\z"  # more digits than 64 bits hold are left to Python
 
 
-def gather_csv(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_csv(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of CSV and TSV files."""
     groups: dict[tuple[str, str, int, str | None], list[SourceFile]] = {}
     whole: list[SourceFile] = []
@@ -60,7 +60,7 @@ def gather_csv(gathered: Gathered, source: Source, files: list[SourceFile]) -> N
 
 def _gather_rows(
     gathered: Gathered,
-    source: Source,
+    source: InputSource,
     files: list[SourceFile],
     relation: str,
     delimiter: str,

@@ -24,7 +24,7 @@ from everlog.pipeline.documents import gather_documents, gather_jsonl
 from everlog.pipeline.gathering import Gathered
 from everlog.pipeline.ntriples_columns import gather_triples
 from everlog.pipeline.rejects import SAMPLES
-from everlog.pipeline.sources import Source, SourceFile, source_files
+from everlog.pipeline.sources import InputSource, SourceFile, source_files
 from everlog.pipeline.table_columns import gather_frame, gather_parquet
 
 
@@ -51,7 +51,7 @@ class Ingested:
 
 
 def ingest(
-    spark: SparkSession, sources: Sequence[Source], *, max_rejects: float = 0.0, samples: int = SAMPLES
+    spark: SparkSession, sources: Sequence[InputSource], *, max_rejects: float = 0.0, samples: int = SAMPLES
 ) -> Ingested:
     """The facts of the sources.
 
@@ -71,24 +71,24 @@ def ingest(
         raise
 
 
-def _gather(gathered: Gathered, source: Source) -> None:
+def _gather(gathered: Gathered, source: InputSource) -> None:
     if not source.is_path:
         gather_frame(gathered, source)
         return
-    by_way: dict[Callable[[Gathered, Source, list[SourceFile]], None], list[SourceFile]] = {}
+    by_way: dict[Callable[[Gathered, InputSource, list[SourceFile]], None], list[SourceFile]] = {}
     for file in source_files(gathered.spark, source):
         by_way.setdefault(_way(file), []).append(file)
     for way, files in by_way.items():
         way(gathered, source, files)
 
 
-def _way(file: SourceFile) -> Callable[[Gathered, Source, list[SourceFile]], None]:
+def _way(file: SourceFile) -> Callable[[Gathered, InputSource, list[SourceFile]], None]:
     if file.packed == ".xz" or (file.packed and file.format == "parquet"):  # which Spark cannot unpack
         return gather_documents
     return _WAYS.get(file.format, gather_documents)
 
 
-_WAYS: dict[str, Callable[[Gathered, Source, list[SourceFile]], None]] = {
+_WAYS: dict[str, Callable[[Gathered, InputSource, list[SourceFile]], None]] = {
     "nt": gather_triples,
     "nq": gather_triples,
     "jsonl": gather_jsonl,

@@ -21,7 +21,7 @@ from everlog.pipeline import parsing
 from everlog.pipeline.documents import parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.rejects import reading
-from everlog.pipeline.sources import Source, SourceFile, scope_column
+from everlog.pipeline.sources import InputSource, SourceFile, scope_column
 
 # What a line is.
 NOTHING, TRIPLE, QUAD, OTHER = 0, 1, 2, 3
@@ -71,7 +71,7 @@ _KEYS = {
 }
 
 
-def gather_triples(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_triples(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of N-Triples and N-Quads files, split by lines."""
     for format in sorted({file.format for file in files}):
         some = [file for file in files if file.format == format]

@@ -28,10 +28,10 @@ from everlog.facts.terms import double_text
 from everlog.formats.compression import open_bytes
 from everlog.pipeline.gathering import Gathered
 from everlog.pipeline.rejects import Reject, reading
-from everlog.pipeline.sources import Source, SourceFile, path_of
+from everlog.pipeline.sources import InputSource, SourceFile, path_of
 
 
-def gather_frame(gathered: Gathered, source: Source) -> None:
+def gather_frame(gathered: Gathered, source: InputSource) -> None:
     """The facts of a DataFrame. It is evaluated more than once, and must give the same rows each time."""
     frame = source.data
     if not isinstance(frame, DataFrame):
@@ -41,7 +41,7 @@ def gather_frame(gathered: Gathered, source: Source) -> None:
     _gather(gathered, source, source.relation, frame, f.lit(None).cast("string"), frozenset())
 
 
-def gather_parquet(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_parquet(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of Parquet files."""
     for relation in sorted({file.relation for file in files}):
         some = [file for file in files if file.relation == relation]
@@ -52,7 +52,7 @@ def gather_parquet(gathered: Gathered, source: Source, files: list[SourceFile]) 
 
 
 def _gather(
-    gathered: Gathered, source: Source, relation: str, frame: DataFrame, file: Column, unsigned: frozenset[str]
+    gathered: Gathered, source: InputSource, relation: str, frame: DataFrame, file: Column, unsigned: frozenset[str]
 ) -> None:
     names = chosen_columns(frame, source.columns, source.title)
     nulls = f.lit(False)

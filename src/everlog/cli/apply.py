@@ -29,7 +29,7 @@ from everlog.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from everlog.cli.progress import Progress
     from everlog.store.changes import Change
-    from everlog.store.sources import Source
+    from everlog.store.sources import UpdateSource
     from everlog.store.store import KnowledgeBase
     from everlog.store.updates import Update
 
@@ -163,7 +163,7 @@ class Summary:
 
 def _apply(
     kb: KnowledgeBase,
-    source: Source,
+    source: UpdateSource,
     strategy: str,
     marking: bool,
     coalesce: bool,
@@ -181,7 +181,7 @@ def _apply(
         progress(f"{summary.updates:,} updates, the last took {latency:.1f} ms, {source.waiting():,} waiting")
 
 
-def _source(names: list[str], coalesce: bool) -> Source:
+def _source(names: list[str], coalesce: bool) -> UpdateSource:
     from everlog.formats.compression import check_readable
     from everlog.store.sources import ReadySource, ThreadSource
     from everlog.store.streams import read_ahead

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from everlog.errors import EverlogError
 from everlog.maintenance.strategies import check_strategy
 from everlog.store.changes import Change
-from everlog.store.sources import Source, Updates, open_source
+from everlog.store.sources import Updates, UpdateSource, open_source
 from everlog.store.updates import Update, net_effect, placing_errors
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read_ahead(coalesce: bool) -> int:
 
 
 def apply_source(
-    kb: KnowledgeBase, source: Source, *, strategy: str | None, marking: bool | str, coalesce: bool
+    kb: KnowledgeBase, source: UpdateSource, *, strategy: str | None, marking: bool | str, coalesce: bool
 ) -> Iterator[Change]:
     """The same for a source that the caller has opened; it is closed at the end."""
     with closing(source):
@@ -61,7 +61,7 @@ def apply_source(
             yield from _apply(kb, batch, source, strategy, marking)
 
 
-def _waiting(source: Source, first: Update) -> Iterator[Update]:
+def _waiting(source: UpdateSource, first: Update) -> Iterator[Update]:
     """The updates that have come after the first and can be applied together with it."""
     if first.changes_rules:
         return
@@ -74,7 +74,7 @@ def _waiting(source: Source, first: Update) -> Iterator[Update]:
 
 
 def _apply(
-    kb: KnowledgeBase, batch: list[Update], source: Source, strategy: str | None, marking: bool | str
+    kb: KnowledgeBase, batch: list[Update], source: UpdateSource, strategy: str | None, marking: bool | str
 ) -> Iterator[Change]:
     if len(batch) > 1:
         try:
@@ -91,7 +91,7 @@ def _apply(
 
 
 def _update(
-    kb: KnowledgeBase, update: Update, source: Source, strategy: str | None, marking: bool | str, covers: int = 1
+    kb: KnowledgeBase, update: Update, source: UpdateSource, strategy: str | None, marking: bool | str, covers: int = 1
 ) -> Change:
     name = str(update.place) if update.place is not None else "<rules>"
     before = kb._look_ahead, kb._keeps_witnesses

@@ -21,7 +21,7 @@ from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.hash_tables import EMPTY
 from everlog.engines.columnar.kept_plans import KeptPlans, still_fits
 from everlog.engines.columnar.outcomes import KnownOutcomes
-from everlog.engines.columnar.programs import Integers, Program, compile_plans
+from everlog.engines.columnar.programs import Integers, KernelProgram, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
@@ -386,7 +386,7 @@ class ColumnarEngine:
         statistics = self.statistics()
         return [plan for variant in variants for plan in plan_alternatives(variant, statistics)]
 
-    def compile(self, phase: Phase) -> Program:
+    def compile(self, phase: Phase) -> KernelProgram:
         """Plans for a phase, as a program for the kernel; those that were made before are kept while they fit."""
         kept = self._plans.get(phase)
         if kept is None or not still_fits(kept.sizes, self.sizes_of(kept.sizes)):
@@ -396,7 +396,7 @@ class ColumnarEngine:
             kept = self._plans[phase] = KeptPlans(plans, self.sizes_of(read))
         return self.compile_plans(kept.plans)
 
-    def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> Program:
+    def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> KernelProgram:
         """Plans as a program for the kernel; `heads` are those of the component at work."""
         relations = self._relations.__getitem__
         return compile_plans(plans, relations, self.tables, self.dictionary, self._refute, self._outcomes, heads)

@@ -57,7 +57,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass
-class Program:
+class KernelProgram:
     """Plans as arrays, with the Python steps that they refer to."""
 
     plans: Sequence[Plan]
@@ -79,7 +79,7 @@ def compile_plans(
     refute: Callable[[Refuted, Sequence[int]], PythonStep],
     known: KnownOutcomes,
     heads: Sequence[Atom] = (),
-) -> Program:
+) -> KernelProgram:
     """One program for all plans of a phase; `refute` makes the Python step of a refuted body.
 
     `heads` are those of the component at work, for sweeps: they tell its facts from those of others.
@@ -116,8 +116,8 @@ class _Writer:
         self._owners_at = 0
         self._has_read = False
 
-    def program(self) -> Program:
-        return Program(
+    def program(self) -> KernelProgram:
+        return KernelProgram(
             self._plans,
             np.array(self._code, np.int64),
             np.array(self._starts or [0], np.int64),

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.kept_plans import still_fits
 from everlog.engines.columnar.kernels import run, sweep
-from everlog.engines.columnar.programs import Program, owner_patterns
+from everlog.engines.columnar.programs import KernelProgram, owner_patterns
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.interface import Phase
 from everlog.limits import Watch
@@ -47,7 +47,7 @@ class Scratch:
         self.cursors = np.zeros((depth, 2), np.int64)
         self.chains = np.empty((depth, at.BATCH), np.int32)
 
-    def fit(self, program: Program) -> None:
+    def fit(self, program: KernelProgram) -> None:
         depth, slots, _ = self.batches.shape
         if program.depth + 1 > depth or program.slots > slots:
             self.make_room(max(depth, program.depth + 1), max(slots, program.slots))
@@ -56,7 +56,7 @@ class Scratch:
 class Driver:
     """What phases and sweeps have in common."""
 
-    _program: Program
+    _program: KernelProgram
 
     def __init__(self, engine: ColumnarEngine, scratch: Scratch) -> None:
         self._engine, self._scratch = engine, scratch

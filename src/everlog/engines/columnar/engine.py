@@ -27,7 +27,7 @@ from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
-from everlog.engines.columnar.updates import Updates
+from everlog.engines.columnar.updates import ColumnarUpdates
 from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseReport, Shape
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
@@ -69,7 +69,7 @@ class ColumnarEngine:
         self.by_number: dict[int, Relation] = {}
         self._plans: WeakKeyDictionary[Phase, KeptPlans] = WeakKeyDictionary()
         self._outcomes = KnownOutcomes()
-        self._updates = Updates(self)
+        self._updates = ColumnarUpdates(self)
 
     # --- relations ----------------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SHORTEST_LOG = 1 << 14
 
 
-class MarkBook:
+class ColumnarMarks:
     """Marked rows by relation, and the log of what came from what."""
 
     def __init__(self, engine: ColumnarEngine) -> None:

@@ -35,7 +35,7 @@ _COUNTS = [at.T_ROUND, at.T_APPLICATIONS, at.T_EFFECTS, at.T_WORKED_ON, at.T_MAR
 _REPLAN_GROWTH = 4  # plans are made anew when a relation is so many times larger
 
 
-class Scratch:
+class BatchStack:
     """Batches of bindings, a level for each step of a plan."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class Driver:
 
     _program: KernelProgram
 
-    def __init__(self, engine: ColumnarEngine, scratch: Scratch) -> None:
+    def __init__(self, engine: ColumnarEngine, scratch: BatchStack) -> None:
         self._engine, self._scratch = engine, scratch
         self._state = np.zeros(at.T_SIZE, np.int64)
 
@@ -122,7 +122,7 @@ class PhaseRun(Driver):
     """One call of the kernel after another until a phase is over."""
 
     def __init__(self, engine: ColumnarEngine, phase: Phase) -> None:
-        super().__init__(engine, Scratch())
+        super().__init__(engine, BatchStack())
         self._phase = phase
         self._tracked = np.array([engine.relation(name).number for name in phase.relations], np.int64)
         first, loop = len(phase.first), len(phase.loop)
@@ -156,7 +156,7 @@ class PhaseRun(Driver):
 class SweepRun(Driver):
     """A sweep, compiled, to be run as often as updates need it."""
 
-    def __init__(self, engine: ColumnarEngine, sweep_: Sweep, scratch: Scratch) -> None:
+    def __init__(self, engine: ColumnarEngine, sweep_: Sweep, scratch: BatchStack) -> None:
         super().__init__(engine, scratch)
         self._sweep = sweep_
         self.own = [engine.relation(name) for name in sweep_.relations]

@@ -22,11 +22,11 @@ from everlog.engines.columnar.journal_kernels import (
     touches_pattern,
     uncount_rows,
 )
-from everlog.engines.columnar.marks import MarkBook
+from everlog.engines.columnar.marks import ColumnarMarks
 from everlog.engines.columnar.programs import Integers
 from everlog.engines.columnar.regroup import GroupBook
 from everlog.engines.columnar.relations import Relation
-from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
+from everlog.engines.columnar.runs import BatchStack, SweepRun, owned_relations
 from everlog.engines.interface import Changed, FactColumns, Flow
 from everlog.limits import Watch
 from everlog.plans.flat_rules import WholeRule
@@ -41,18 +41,18 @@ _COMPACT_FROM = 1 << 13  # dead rows below which compacting is not worth the whi
 _NOBODY = np.full(1, -1, np.int64)
 
 
-class Updates:
+class ColumnarUpdates:
     """The part of an engine that keeps facts true."""
 
     def __init__(self, engine: ColumnarEngine) -> None:
         self._engine = engine
-        self._scratch = Scratch()
+        self._scratch = BatchStack()
         self._sweeps: dict[int, tuple[Sweep, SweepRun]] = {}  # by identity: hashing a sweep costs more than running it
         self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
         self._patterns: dict[int, tuple[tuple[Atom, ...], list[int], Integers, Integers]] = {}  # by identity too
         self._ranks: dict[str, Ids] = {}  # as they were before they were lifted, by relation
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
-        self.marks = MarkBook(engine)
+        self.marks = ColumnarMarks(engine)
         self._groups = GroupBook(engine)
 
     def edit(self, relation: Relation, columns: Sequence[Ids], rows: int, explicit: bool) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
 from everlog.engines.interface import Changed, FactColumns, Flow, Phase, PhaseReport, Shape
 from everlog.engines.reference.entries import Binding, Entry, Fact, tuples
-from everlog.engines.reference.updates import Updates
+from everlog.engines.reference.updates import ReferenceUpdates
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
@@ -41,7 +41,7 @@ class ReferenceEngine:
         self._shapes: dict[str, Shape] = {}
         self._facts: dict[str, dict[Fact, Entry]] = {}
         self._round = 0
-        self._updates = Updates(self)
+        self._updates = ReferenceUpdates(self)
         self._new: dict[str, set[Fact]] = defaultdict(set)
         self._waiting: dict[str, dict[Fact, int]] = defaultdict(lambda: defaultdict(int))
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Place = tuple[str, Fact]
 
 
-class MarkBook:
+class ReferenceMarks:
     """Marked facts, and the witnesses of derived ones."""
 
     def __init__(self, engine: ReferenceEngine) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from everlog.engines.interface import Changed, Flow
 from everlog.engines.reference.entries import Binding, Entry, Fact
-from everlog.engines.reference.marks import MarkBook
+from everlog.engines.reference.marks import ReferenceMarks
 from everlog.limits import Watch
 from everlog.plans.flat_rules import WholeRule
 from everlog.plans.join_order import NoStatistics, plan_variant
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _DEAD = Bit.ABSENT | Bit.WAS_ABSENT
 
 
-class Updates:
+class ReferenceUpdates:
     """The part of the reference engine that keeps facts true."""
 
     def __init__(self, engine: ReferenceEngine) -> None:
@@ -34,7 +34,7 @@ class Updates:
         self._journal: dict[str, dict[Fact, Entry]] = defaultdict(dict)  # what each touched fact was
         self._queue: dict[str, list[Fact]] = defaultdict(list)
         self.frontier: dict[str, list[Fact]] = defaultdict(list)
-        self.marks = MarkBook(engine)
+        self.marks = ReferenceMarks(engine)
         self._lifted: list[tuple[str, Fact, int]] = []  # the rank of each before it was lifted
 
     # --- what is explicit ---------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Which files does a program read and write?
 
 A program is a file of rules. Its `@import` lines name data files, found beside the program; its `@export` lines name
-relations to write, with or without a file. A command adds files of its own, each a `DataFile` like those of `@import`.
+relations to write, with or without a file. A command adds files of its own, each a `FactFile` like those of `@import`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ASSIGNED = re.compile(r"(?P<relation>[^=(]+?)\s*(?:\((?P<types>[^)]*)\))?=(?P<p
 
 
 @dataclass(frozen=True)
-class DataFile:
+class FactFile:
     """A data file, and into which relation its rows go; None leaves that to the file's name, or to RDF."""
 
     path: Path
@@ -56,12 +56,12 @@ def as_one(programs: Sequence[Program]) -> Program:
     )
 
 
-def imports(program: Program, folder: Path) -> list[DataFile]:
+def imports(program: Program, folder: Path) -> list[FactFile]:
     """The files of `@import`; relative names are looked up in the program's folder."""
-    return [DataFile(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
+    return [FactFile(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
 
 
-def named_source(argument: str, *, header: bool = False) -> DataFile:
+def named_source(argument: str, *, header: bool = False) -> FactFile:
     """A file as a command line names it: `edge.csv`, `edge=links.csv`, `age(string, integer)=people.csv`.
 
     >>> named_source("age(string, integer)=people.csv").types
@@ -74,10 +74,10 @@ def named_source(argument: str, *, header: bool = False) -> DataFile:
         if found["types"] is not None:
             types = tuple(name.strip() for name in found["types"].split(","))
     # Only these have a first line to skip; the other formats among the files keep theirs.
-    return DataFile(path, relation, types, header and split_name(path)[1] in (".csv", ".tsv"))
+    return FactFile(path, relation, types, header and split_name(path)[1] in (".csv", ".tsv"))
 
 
-def assigned_source(argument: str, *, header: bool = False) -> DataFile:
+def assigned_source(argument: str, *, header: bool = False) -> FactFile:
     """The same where only `REL=FILE` will do."""
     source = named_source(argument, header=header)
     if source.relation is None:
@@ -85,7 +85,7 @@ def assigned_source(argument: str, *, header: bool = False) -> DataFile:
     return source
 
 
-def read_sources(sources: Sequence[DataFile], says: Callable[[str], None] = lambda _: None) -> Iterator[FactBlock]:
+def read_sources(sources: Sequence[FactFile], says: Callable[[str], None] = lambda _: None) -> Iterator[FactBlock]:
     """The facts of all files, file by file. A file that is missing is noticed before the first is read."""
     for source in sources:
         check_readable(source.path)

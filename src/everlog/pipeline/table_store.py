@@ -68,11 +68,6 @@ class TableStore:
         """The Parquet files of a table in a version."""
         return self._files(self._state(self.commit(version), table))
 
-    def read_log(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
-        """Every row that was appended up to a version, with its weight and the version that it came with."""
-        state = self._state(self.commit(version), table)
-        return self._frame(spark, state, self._files(state))
-
     def read(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
         """The rows that a version holds: weights summed up, rows without weight gone; the columns of the data only."""
         state = self._state(self.commit(version), table)
@@ -198,18 +193,6 @@ class Transaction:
         delta_files.write(rows, place)
         return self._add(table, state, place)
 
-    def append_files(self, table: str, files: Path, types: Mapping[str, str], *, weighted: bool = True) -> int:
-        """The same with a folder of Parquet files that are there already, with weight and version; it is moved.
-
-        Args:
-            types: the columns of the data, each with Spark's name of its type.
-        """
-        state = self._prepare(table, types, weighted, fresh=False)
-        place = self._place(state)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(files, place)
-        return self._add(table, state, place)
-
     def read(self, spark: SparkSession, table: str) -> DataFrame:
         """The rows of a table as this transaction has it so far."""
         state = self.store._state(Commit(self.version, self._states), table)
@@ -228,7 +211,7 @@ class Transaction:
         try:
             for table, written in self._written.items():
                 delta_files.sync_all(written)
-                self._states[table] = self._log(table, self._states[table], written)
+                self._states[table] = self._log(self._states[table], written)
             done = commits.write_commit(self.store.folder, Commit(self.version, self._states, info=info or {}))
         except BaseException as error:
             if commits.commit_path(self.store.folder, self.version).exists():
@@ -287,7 +270,7 @@ class Transaction:
         self._written.setdefault(table, []).extend(written)
         return rows
 
-    def _log(self, table: str, state: TableState, written: Sequence[delta_files.DataFile]) -> TableState:
+    def _log(self, state: TableState, written: Sequence[delta_files.DataFile]) -> TableState:
         """Add the files to the table's Delta log; the version it gives holds the base's files and these, no others."""
         folder = self.store.folder / state.folder
         delta = delta_files.append(folder, state.delta, _all_types(state), written)

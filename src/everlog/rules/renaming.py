@@ -6,7 +6,7 @@ variable like any other. Names of rules and places in texts do not count; the or
 
 >>> from everlog.rules.parser import parse_program
 >>> one, other = parse_program("p(X) :- q(X, Y), NOT r(X, _).   a: p(?x) :- q(?x, _), NOT r(?x, ?none).").rules
->>> same_up_to_renaming(one, other)
+>>> renamed(one) == renamed(other)
 True
 """
 
@@ -31,11 +31,6 @@ from everlog.rules.syntax import (
     Variable,
     literal_variables,
 )
-
-
-def same_up_to_renaming(one: Rule, other: Rule) -> bool:
-    """Does the one say what the other says, with other names for variables?"""
-    return renamed(one) == renamed(other)
 
 
 def renamed(rule: Rule) -> Rule:

@@ -46,7 +46,6 @@ from everlog.sparql.parsing import Algebra
 from everlog.sparql.terms import HIDDEN, argument_from
 
 _MOST_BRANCHES = 256
-TRUE = Constant(True)
 
 Branches = list[Branch]
 

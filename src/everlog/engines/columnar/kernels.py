@@ -20,7 +20,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.comparison_kernels import UNDECIDED, copy_operand, select_compared
 from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, find_chains, has_room
-from everlog.engines.columnar.memory import cycles, int32s
+from everlog.engines.columnar.memory import int32s
 from everlog.engines.columnar.step_kernels import (
     START,
     carry,
@@ -95,7 +95,6 @@ def evaluate(
     code,
     starts,
     variants,
-    work,
     state,
     batches,
     counts,
@@ -128,7 +127,6 @@ def evaluate(
             level -= 1
             continue
         made = np.int64(0)
-        began = cycles()
         if operation == at.OP_PROBE or operation == at.OP_SCAN:
             if operation == at.OP_PROBE:
                 if cursor[1] == START and cursor[0] == 0:
@@ -185,7 +183,6 @@ def evaluate(
                 state[at.T_RELATION] = short
                 return at.GROW
             cursor[0] = count
-            work[first + level, at.W_CYCLES] += cycles() - began
             variants[variant, at.V_APPLICATIONS] += count
             state[at.T_BUDGET] -= count
             if state[at.T_BUDGET] <= 0:
@@ -211,9 +208,7 @@ def evaluate(
             carry_ranks(relations, code, step, made, parents, rows, batch, batches[level + 1])
             carry_witnesses(relations, code, step, made, parents, rows, batch, batches[level + 1])
             cursor[0] = count
-        work[first + level, at.W_CYCLES] += cycles() - began
         if made > 0:
-            work[first + level, at.W_BINDINGS] += made
             state[at.T_BINDINGS] += made
             level += 1
             counts[level] = made
@@ -230,7 +225,6 @@ def run(
     code,
     starts,
     variants,
-    work,
     state,
     batches,
     counts,
@@ -253,14 +247,14 @@ def run(
             state[at.T_LEVEL] = -1
             if gained == 0 or state[at.T_FIRST] == state[at.T_VARIANTS]:
                 return at.DONE
-            if outgrown or state[at.T_ONE_ROUND]:
+            if outgrown:
                 return at.ROUND_OVER
             state[at.T_BUDGET] -= 1
             if state[at.T_BUDGET] <= 0:
                 return at.PAUSE
             continue
         outcome = evaluate(
-            relations, indexes, code, starts, variants, work, state, batches, counts, cursors, chains, keys, places,
+            relations, indexes, code, starts, variants, state, batches, counts, cursors, chains, keys, places,
             parents, rows, kinds, numbers,
         )  # fmt: skip
         if outcome != at.DONE:
@@ -278,7 +272,6 @@ def sweep(
     code,
     starts,
     variants,
-    work,
     state,
     batches,
     counts,
@@ -329,7 +322,7 @@ def sweep(
             if state[at.T_LEVEL] < 0:
                 state[at.T_ORIGIN] = -1
             outcome = evaluate(
-                relations, indexes, code, starts, variants, work, state, batches, counts, cursors, chains, keys,
+                relations, indexes, code, starts, variants, state, batches, counts, cursors, chains, keys,
                 places, parents, rows, kinds, numbers,
             )  # fmt: skip
             if outcome != at.DONE:

@@ -130,11 +130,6 @@ V_APPLICATIONS = 2  # counted here
 V_LIMIT = 3  # instances per seed, 0 for all
 V_SIZE = 4
 
-# --- what a step has done so far: one row of the work table ---------------------------------------------------------
-W_BINDINGS = 0  # bindings it gave
-W_CYCLES = 1  # processor cycles it took
-W_SIZE = 2
-
 # --- the state of a run, so that a kernel can leave and come back ---------------------------------------------------
 T_ROUND = 0
 T_VARIANT = 1
@@ -143,19 +138,18 @@ T_RELATION = 3  # what the kernel asks for: the relation to grow
 T_BUDGET = 4  # bindings until the kernel comes back by itself, for limits and Ctrl-C
 T_FIRST = 5  # variants of the first round: [0, T_FIRST); of the others: [T_FIRST, T_VARIANTS)
 T_VARIANTS = 6
-T_ONE_ROUND = 7  # stop at the end of this round
-T_STAGE = 8  # of a sweep
-T_CHECKS = 9  # a sweep's variants: first in [0, T_FIRST), checks in [T_FIRST, T_CHECKS), loop in [T_CHECKS, T_VARIANTS)
-T_ORIGIN = 10  # the seed whose instances are being counted
-T_INSTANCES = 11  # how many there were
-T_WORKED_ON = 12  # facts that were in a frontier
-T_MARKED = 13  # facts that were marked
-T_APPLICATIONS = 14  # of all variants of a sweep
-T_EFFECTS = 15
-T_MOST = 16  # facts to be worked on before a sweep stops, or 0
-T_BINDINGS = 17  # that steps have made, in sweeps
-T_MOST_BINDINGS = 18  # that may be made before a sweep stops, or 0
-T_SIZE = 19
+T_STAGE = 7  # of a sweep
+T_CHECKS = 8  # a sweep's variants: first in [0, T_FIRST), checks in [T_FIRST, T_CHECKS), loop in [T_CHECKS, T_VARIANTS)
+T_ORIGIN = 9  # the seed whose instances are being counted
+T_INSTANCES = 10  # how many there were
+T_WORKED_ON = 11  # facts that were in a frontier
+T_MARKED = 12  # facts that were marked
+T_APPLICATIONS = 13  # of all variants of a sweep
+T_EFFECTS = 14
+T_MOST = 15  # facts to be worked on before a sweep stops, or 0
+T_BINDINGS = 16  # that steps have made, in sweeps
+T_MOST_BINDINGS = 17  # that may be made before a sweep stops, or 0
+T_SIZE = 18
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 

@@ -64,7 +64,6 @@ class KernelProgram:
     code: Integers
     starts: Integers  # where each step begins in the code
     variants: Integers
-    work: Integers  # what each step has done so far
     compares: bool  # some step compares values
     expressions: list[PythonStep]
     depth: int  # steps of the longest plan
@@ -122,7 +121,6 @@ class _Writer:
             np.array(self._code, np.int64),
             np.array(self._starts or [0], np.int64),
             np.array(self._variants, np.int64).reshape(-1, at.V_SIZE),
-            np.zeros((max(1, len(self._starts)), at.W_SIZE), np.int64),
             self._compares,
             self._expressions,
             max((variant[at.V_STEPS] for variant in self._variants), default=1),

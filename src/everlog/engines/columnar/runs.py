@@ -72,7 +72,7 @@ class Driver:
         kinds, numbers = engine.dictionary.described() if program.compares else _NOTHING_DESCRIBED
         outcome: int = kernel_(  # type: ignore[operator]
             engine.tables.relations, engine.tables.indexes, *leading, program.code, program.starts, program.variants,
-            program.work, self._state, scratch.batches, scratch.counts, scratch.cursors, scratch.chains, engine.keys,
+            self._state, scratch.batches, scratch.counts, scratch.cursors, scratch.chains, engine.keys,
             engine.places, engine.parents, engine.rows, kinds, numbers,
         )  # fmt: skip
         if outcome == at.GROW:

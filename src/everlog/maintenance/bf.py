@@ -24,9 +24,9 @@ from everlog.plans.labels import Bit, Label, having
 from everlog.plans.sweep_variants import spreading_instances, supporting_instances
 from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 
-# What was checked is proved, or disproved and doomed already.
-DOOM = Effect(
-    require=having(lacking=Bit.WAS_ABSENT | Bit.DOOMED | Bit.CHECKED), relabel=Relabel(set=Bit.DOOMED), queue=None
+# What was checked is proved, or disproved and suspect already.
+SUSPECT = Effect(
+    require=having(lacking=Bit.WAS_ABSENT | Bit.SUSPECT | Bit.CHECKED), relabel=Relabel(set=Bit.SUSPECT), queue=None
 )
 _CHECK = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.CHECKED), relabel=Relabel(set=Bit.CHECKED), queue=None)
 _PROVE = Effect(require=having(lacking=Bit.SUPPORTED), relabel=Relabel(set=Bit.SUPPORTED), queue=None)
@@ -36,7 +36,7 @@ _FOLLOW = Effect(
     queue=having(Bit.CHECKED),
 )
 _NO_LONGER_EXPLICIT = Begin(
-    having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.WAS_ABSENT | Bit.DOOMED), Relabel(set=Bit.DOOMED)
+    having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.WAS_ABSENT | Bit.SUSPECT), Relabel(set=Bit.SUSPECT)
 )
 _IN_ROUND = Relabel(set=Bit.FRONTIER)
 _FIRST_LOOK = 4  # rule instances per rule that an unproved fact looks at first …
@@ -45,7 +45,7 @@ _WIDER = 4  # … and how many times more each time after
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Delete what cannot be proved any more, and take in gains."""
-    report.add("deletion", engine.sweep(component.made("losses to doom", _losses), watch))
+    report.add("deletion", engine.sweep(component.made("first suspects", _losses), watch))
     delete_unproved(engine, component, watch, report, component.marking("easy proofs", _easy_proofs))
     report.add("insertion", engine.sweep(insertion(component), watch))
 
@@ -84,8 +84,8 @@ def _losses(component: MaintainedComponent) -> Sweep:
 
 
 def losses_of(component: MaintainedComponent, rules: Sequence[FlatRule], begin: tuple[Begin, ...]) -> Sweep:
-    """What the change of the inputs dooms directly."""
-    return Sweep("losses to doom", component.heads, begin, tuple(component.lost(rules, DOOM)))
+    """What the change of the inputs makes suspect directly."""
+    return Sweep("first suspects", component.heads, begin, tuple(component.lost(rules, SUSPECT)))
 
 
 def _spread(component: MaintainedComponent) -> Sweep:
@@ -96,7 +96,7 @@ def _spread(component: MaintainedComponent) -> Sweep:
         for variant in spreading_instances(
             rule,
             component.heads,
-            DOOM,
+            SUSPECT,
             before=Label.UNTOUCHED,
             after=Label.UNDONE,
             others=Label.KEPT,
@@ -106,7 +106,7 @@ def _spread(component: MaintainedComponent) -> Sweep:
     return Sweep(
         "deletion",
         component.heads,
-        (Begin(having(Bit.DOOMED | Bit.DISPROVED, lacking=Bit.DONE)),),
+        (Begin(having(Bit.SUSPECT | Bit.DISPROVED, lacking=Bit.DONE)),),
         loop=tuple(loop),
         enter=_IN_ROUND,
         done=Relabel(set=Bit.DONE, clear=Bit.FRONTIER),
@@ -116,17 +116,17 @@ def _spread(component: MaintainedComponent) -> Sweep:
 def begins_of_search(*, by_count: bool) -> tuple[Begin, ...]:
     """Facts that become checked or were just checked: explicit ones are proved, and so are those with easy proofs."""
     tried, proved = Bit.CHECKED | Bit.TRIED, Bit.CHECKED | Bit.TRIED | Bit.SUPPORTED
-    doomed, asked = having(Bit.DOOMED, lacking=Bit.CHECKED), having(Bit.CHECKED, lacking=Bit.TRIED)
+    suspect, asked = having(Bit.SUSPECT, lacking=Bit.CHECKED), having(Bit.CHECKED, lacking=Bit.TRIED)
     explicit = (
-        Begin(having(Bit.DOOMED | Bit.EXPLICIT, lacking=Bit.CHECKED), Relabel(set=proved)),
+        Begin(having(Bit.SUSPECT | Bit.EXPLICIT, lacking=Bit.CHECKED), Relabel(set=proved)),
         Begin(having(Bit.CHECKED | Bit.EXPLICIT, lacking=Bit.TRIED), Relabel(set=proved)),
     )
     counted = (
-        (Begin(doomed, Relabel(set=proved), counted=True), Begin(asked, Relabel(set=proved), counted=True))
+        (Begin(suspect, Relabel(set=proved), counted=True), Begin(asked, Relabel(set=proved), counted=True))
         if by_count
         else ()
     )
-    return (*explicit, *counted, Begin(doomed, Relabel(set=tried)), Begin(asked, Relabel(set=tried)))
+    return (*explicit, *counted, Begin(suspect, Relabel(set=tried)), Begin(asked, Relabel(set=tried)))
 
 
 def _easy_proofs(component: MaintainedComponent) -> Sweep:
@@ -211,11 +211,11 @@ def _ask(component: MaintainedComponent) -> Sweep:
 
 def _disproof(component: MaintainedComponent) -> Sweep:
     """Line 5: what was checked and not proved is disproved, and so it is to be deleted."""
-    begin = Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.DISPROVED), Relabel(set=Bit.DISPROVED | Bit.DOOMED))
+    begin = Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.DISPROVED), Relabel(set=Bit.DISPROVED | Bit.SUSPECT))
     return Sweep("disproof", component.heads, (begin,))
 
 
 def _conclusion(component: MaintainedComponent) -> Sweep:
     """Line 11: facts of D that were not proved are gone. The search leaves no bit that insertion reads otherwise."""
-    gone = Begin(having(Bit.DOOMED | Bit.DISPROVED), Relabel(set=Bit.ABSENT, clear=Bit.TRIED))
+    gone = Begin(having(Bit.SUSPECT | Bit.DISPROVED), Relabel(set=Bit.ABSENT, clear=Bit.TRIED))
     return Sweep("conclusion", component.heads, (gone, Begin(having(Bit.TRIED), Relabel(clear=Bit.TRIED))))

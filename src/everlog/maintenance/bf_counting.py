@@ -19,7 +19,7 @@ from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 _LESS = Effect(create=True, weigh=-1, queue=None)
 _MORE = Effect(create=True, weigh=1, queue=None)
 _NOT_COUNTED = Begin(
-    having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.EXPLICIT | Bit.DOOMED), Relabel(set=Bit.DOOMED), counted=False
+    having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.EXPLICIT | Bit.SUSPECT), Relabel(set=Bit.SUSPECT), counted=False
 )
 
 
@@ -32,7 +32,7 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
         engine.sweep(component.made("counts before", _counts_before), watch)
     report.add("deletion", engine.sweep(component.made("counts lost", _counts_lost), watch))
     report.add("insertion", engine.sweep(component.made("counts gained", _counts_gained), watch))
-    report.add("deletion", engine.sweep(component.made("losses to doom by count", _losses), watch))
+    report.add("deletion", engine.sweep(component.made("first suspects by count", _losses), watch))
     bf.delete_unproved(engine, component, watch, report, component.made("proofs by count", _counted_proofs))
     report.add("insertion", engine.sweep(insertion_with_counts(component), watch))
 

@@ -27,7 +27,7 @@ def count_again(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport
 ) -> None:
     """Count all derivations of a component anew."""
-    report.touched += engine.doom(component.heads)
+    report.touched += engine.overdelete(component.heads)
     report.add("insertion", engine.sweep(component.made("all instances", _all), watch))
 
 

@@ -77,7 +77,7 @@ def _rederivation(component: MaintainedComponent) -> Sweep:
             rule,
             component.heads,
             effect,
-            seed=Label.DOOMED,
+            seed=Label.OVERDELETED,
             own=Label.NOW,
             others=Label.NOW,
             absent=Label.NOT_NOW,

@@ -27,7 +27,7 @@ _NO_LONGER_EXPLICIT = Begin(
     having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED)
 )
 
-_ORPHANED = Begin(having(Bit.DOOMED, lacking=Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED))
+_ORPHANED = Begin(having(Bit.SUSPECT, lacking=Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED))
 
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
@@ -36,7 +36,7 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
         for head in component.heads:
             engine.declare(Shape(head.relation, len(head.args), ranked=True))
     if component.orphans:
-        report.touched += engine.condemn(component.orphans)
+        report.touched += engine.suspect_derived(component.orphans)
     suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch, most=report.most))
     if suspended.stopped:
         report.stopped = True
@@ -90,7 +90,7 @@ def _suspension(component: MaintainedComponent) -> Sweep:
         enter=Relabel(set=Bit.FRONTIER),
         keep=having(Bit.SUPPORTED),
         kept=Relabel(clear=Bit.FRONTIER),
-        unkept=Relabel(set=Bit.DOOMED | Bit.ABSENT),
+        unkept=Relabel(set=Bit.SUSPECT | Bit.ABSENT),
         done=Relabel(set=Bit.DONE, clear=Bit.FRONTIER),
         by_rank=True,
     )

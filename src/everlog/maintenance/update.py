@@ -118,7 +118,7 @@ def _clear(engine: MaintainingEngine, way: Transition, changed: dict[str, Flow],
     """Facts that no rule concludes any more: of them only the explicit ones stay."""
     started = time.perf_counter()
     report, heads = ComponentReport(way.gone, "clear", "no rule concludes its facts any more"), way.cleared
-    report.touched += engine.doom(heads)
+    report.touched += engine.overdelete(heads)
     stay = explicit_only(heads)
     engine.sweep(stay, watch)
     engine.forget([stay])

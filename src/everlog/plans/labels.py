@@ -11,11 +11,11 @@ carries while an update runs: of the bits it cares about, which are set. The pap
     KEPT            I ∩ I'                  there before and now
     LOST, GAINED    I \\ I', I' \\ I          the change of what a component reads
     FRONTIER        N, ΔD, ΔI               the facts that the round works on
-    UNDONE          I \\ O                   there before, and not yet worked on as doomed
+    UNDONE          I \\ O                   there before, and not yet worked on as suspect
     UNTOUCHED       I \\ (O ∪ N)             … nor being worked on
     STANDING        (ranked deletion)       there before and now, and not suspended
     SETTLED         I \\ ΔI                  there now, and not in the frontier
-    DOOMED          D \\ E                   taken away and not explicit: to be derived again, or lost
+    OVERDELETED     D \\ E                   taken away and not explicit: to be derived again, or lost
     UNREFUTED       I \\ S                   there before, and not disproved
     PROVED          V                       checked, and derived from what remains
     PROVED_BEFORE   V \\ N                   … and not in the frontier
@@ -37,7 +37,7 @@ class Bit(IntFlag):
     EDITED = 16  # made explicit by this update, or no longer explicit
     FRONTIER = 32  # N: the round works on it
     CHECKED = 64  # C: a candidate for deletion, or needed to prove one
-    DOOMED = 128  # D
+    SUSPECT = 128  # D: to be deleted unless it is proved or derived again
     DONE = 256  # O: its consequences have been looked at
     DISPROVED = 512  # S
     SUPPORTED = 1024  # Y: derived from proved facts; with CHECKED it is P
@@ -52,7 +52,7 @@ class Bit(IntFlag):
 
 
 PRIVATE = (
-    Bit.EDITED | Bit.FRONTIER | Bit.CHECKED | Bit.DOOMED | Bit.DONE | Bit.DISPROVED | Bit.SUPPORTED | Bit.EXPANDED
+    Bit.EDITED | Bit.FRONTIER | Bit.CHECKED | Bit.SUSPECT | Bit.DONE | Bit.DISPROVED | Bit.SUPPORTED | Bit.EXPANDED
     | Bit.FRESH | Bit.SATED | Bit.ASKED
 )  # fmt: skip
 """Bits that mean something to the component at work only."""
@@ -90,9 +90,9 @@ class Label(Enum):
     FRONTIER = "frontier", having()
     UNDONE = "undone", having(lacking=Bit.WAS_ABSENT | Bit.DONE)
     UNTOUCHED = "untouched", having(lacking=Bit.WAS_ABSENT | Bit.DONE | Bit.FRONTIER)
-    STANDING = "standing", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.DOOMED)
+    STANDING = "standing", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.SUSPECT)
     SETTLED = "settled", having(lacking=Bit.ABSENT | Bit.FRONTIER)
-    DOOMED = "doomed", having(Bit.DOOMED | Bit.ABSENT, lacking=Bit.FRESH | Bit.EXPLICIT)
+    OVERDELETED = "overdeleted", having(Bit.SUSPECT | Bit.ABSENT, lacking=Bit.FRESH | Bit.EXPLICIT)
     UNREFUTED = "unrefuted", having(lacking=Bit.WAS_ABSENT | Bit.DISPROVED)
     PROVED = "proved", having(Bit.EXPANDED)
     PROVED_BEFORE = "proved before", having(Bit.EXPANDED, lacking=Bit.FRONTIER)
@@ -108,5 +108,5 @@ class Label(Enum):
 
 
 FROM_SCRATCH = (Label.ALL, Label.NEW, Label.OLD)
-CHANGED = (Label.LOST, Label.GAINED, Label.DOOMED)
+CHANGED = (Label.LOST, Label.GAINED, Label.OVERDELETED)
 """Labels whose facts are few: those among the facts that the update has touched."""

@@ -81,7 +81,7 @@ def maintain(kb: KnowledgeBase, update: CheckedUpdate, strategy: str) -> Changed
             engine.declare(shape)
         if step is not None:
             step.begin(engine)
-        engine.doom_marked()
+        engine.suspect_marked()
         watch, marking = kb.limits.watch(), strategy in MARKS and kb._look_ahead is not nothing_ahead
         if marking:
             # The first facts of all are taken in before the next update is looked at, as the paper does.

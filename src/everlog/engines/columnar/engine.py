@@ -269,11 +269,11 @@ class ColumnarEngine:
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.doom(heads)
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.overdelete(heads)
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.condemn(heads)
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.suspect_derived(heads)
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._updates.uncount(heads)
@@ -305,8 +305,8 @@ class ColumnarEngine:
         kept = self._relations[relation]
         return self._updates.marks.mark(kept, self._find(kept, columns, rows))
 
-    def doom_marked(self) -> int:
-        return self._updates.doom_marked()
+    def suspect_marked(self) -> int:
+        return self._updates.suspect_marked()
 
     def tidy(self) -> None:
         for relation in self._relations.values():

@@ -180,37 +180,37 @@ def finish_component(relations, relation, code, owners, counted):
 
 
 @kernel
-def doom_rows(relations, relation, code, owners):
+def overdelete_rows(relations, relation, code, owners):
     """Take away every fact of the component, with its weight; returns how many there were."""
     masks = uint16s(relations[relation, at.R_MASKS])
     facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
     weights, weighted = int64s(relations[relation, at.R_WEIGHTS]), relations[relation, at.R_WEIGHTS] != 0
-    doomed = np.int64(0)
+    deleted = np.int64(0)
     for row in range(relations[relation, at.R_SIZE]):
         if not is_own(facts, arity, row, code, owners):
             continue
         if (masks[row] & at.ABSENT) == 0:
             touch(relations, relation, row)
-            masks[row] = relabelled(relabelled(masks[row], 0, at.PRIVATE), at.ABSENT | at.DOOMED, 0)
-            doomed += 1
+            masks[row] = relabelled(relabelled(masks[row], 0, at.PRIVATE), at.ABSENT | at.SUSPECT, 0)
+            deleted += 1
         if weighted and weights[row] != 0:
             touch(relations, relation, row)
             weights[row] = 0
-    return doomed
+    return deleted
 
 
 @kernel
-def condemn_rows(relations, relation, code, owners):
-    """Doom every fact of the component that is there and not explicit; returns how many."""
+def suspect_rows(relations, relation, code, owners):
+    """Make every fact of the component suspect that is there and not explicit; returns how many."""
     facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
     masks = uint16s(relations[relation, at.R_MASKS])
-    doomed = np.int64(0)
+    suspects = np.int64(0)
     for row in range(relations[relation, at.R_SIZE]):
         if not masks[row] & (at.ABSENT | at.EXPLICIT) and is_own(facts, arity, row, code, owners):
             touch(relations, relation, row)
-            masks[row] |= np.uint16(at.DOOMED)
-            doomed += 1
-    return doomed
+            masks[row] |= np.uint16(at.SUSPECT)
+            suspects += 1
+    return suspects
 
 
 @kernel

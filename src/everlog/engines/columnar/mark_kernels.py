@@ -73,16 +73,16 @@ def mark_rows_and_derived(relations, relation, rows, count, log_relations, log_r
 
 
 @kernel
-def doom_marked_rows(relations, relation, rows, count):
-    """Unmark these rows, and doom the derived facts among them; returns how many. The journal has room for them."""
+def suspect_marked_rows(relations, relation, rows, count):
+    """Unmark these rows, whose derived facts become suspect; returns how many. The journal has room for them."""
     masks = uint16s(relations[relation, at.R_MASKS])
-    doomed = 0
+    suspects = 0
     for place in range(count):
         row = rows[place]
         derived = (masks[row] & (at.MARKED | at.ABSENT | at.EXPLICIT)) == at.MARKED
         masks[row] = relabelled(masks[row], 0, at.MARKED)
         if derived:
             touch(relations, relation, row)
-            masks[row] = relabelled(masks[row], at.DOOMED, 0)
-            doomed += 1
-    return doomed
+            masks[row] = relabelled(masks[row], at.SUSPECT, 0)
+            suspects += 1
+    return suspects

@@ -9,7 +9,7 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.mark_kernels import doom_marked_rows, log_witnesses, mark_rows_and_derived
+from everlog.engines.columnar.mark_kernels import log_witnesses, mark_rows_and_derived, suspect_marked_rows
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.reserved import lengthened
 
@@ -49,16 +49,16 @@ class ColumnarMarks:
             self._marked[number].append(out[:derived][out_relations[:derived] == number])
         return int(explicit), int(derived)
 
-    def doom(self) -> int:
-        """Doom the derived facts that were marked; none is marked from then on."""
-        engine, doomed = self._engine, 0
+    def suspect(self) -> int:
+        """Make the derived facts suspect that were marked; none is marked from then on."""
+        engine, suspects = self._engine, 0
         for number, parts in self._marked.items():
             rows = np.concatenate(parts)
             relation = engine.by_number[number]
             relation.reserve_journal(int(engine.tables.relations[number, at.R_JOURNAL_SIZE]) + len(rows), engine.tables)
-            doomed += int(doom_marked_rows(engine.tables.relations, number, rows, len(rows)))
+            suspects += int(suspect_marked_rows(engine.tables.relations, number, rows, len(rows)))
         self._marked.clear()
-        return doomed
+        return suspects
 
     def relations(self) -> list[Relation]:
         """Those with marked rows."""

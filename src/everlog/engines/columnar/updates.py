@@ -13,12 +13,12 @@ from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.journal_kernels import (
     abort_rows,
     commit_rows,
-    condemn_rows,
-    doom_rows,
     edit_batch,
     finish_component,
     lift_rows,
+    overdelete_rows,
     settle_unowned,
+    suspect_rows,
     touches_pattern,
     uncount_rows,
 )
@@ -126,11 +126,11 @@ class ColumnarUpdates:
             if table[number, at.R_JOURNAL_SIZE]
         )
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        return self._over_own(heads, doom_rows)
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        return self._over_own(heads, overdelete_rows)
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        return self._over_own(heads, condemn_rows)
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        return self._over_own(heads, suspect_rows)
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._over_own(heads, uncount_rows)
@@ -180,10 +180,10 @@ class ColumnarUpdates:
         self._owned.clear()
         self._patterns.clear()
 
-    def doom_marked(self) -> int:
+    def suspect_marked(self) -> int:
         for relation in self.marks.relations():
             self._began(relation)
-        return self.marks.doom()
+        return self.marks.suspect()
 
     def weight_changes(self, relation: Relation) -> tuple[FactColumns, Sequence[int]]:
         rows, changes = relation.weight_changes(self._engine.tables)

@@ -178,11 +178,11 @@ class ReferenceEngine:
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.doom(heads)
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.overdelete(heads)
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.condemn(heads)
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.suspect_derived(heads)
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._updates.uncount(heads)
@@ -209,8 +209,8 @@ class ReferenceEngine:
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
         return self._updates.marks.mark(relation, tuples(columns, rows))
 
-    def doom_marked(self) -> int:
-        return self._updates.doom_marked()
+    def suspect_marked(self) -> int:
+        return self._updates.suspect_marked()
 
     def tidy(self) -> None:
         for facts in self._facts.values():

@@ -166,15 +166,15 @@ class ReferenceUpdates:
             self._queue[relation].append(fact)
         return True
 
-    def doom_marked(self) -> int:
-        doomed = 0
+    def suspect_marked(self) -> int:
+        suspects = 0
         for relation, fact in self.marks.take():
             entry = self._engine.entries(relation).get(fact)
             if entry is not None and entry.present and not entry.mask & Bit.EXPLICIT:
                 self._touch(relation, fact)
-                entry.mask |= Bit.DOOMED
-                doomed += 1
-        return doomed
+                entry.mask |= Bit.SUSPECT
+                suspects += 1
+        return suspects
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         for relation, touched in self._journal.items():
@@ -187,26 +187,26 @@ class ReferenceUpdates:
                     return True
         return False
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        doomed = 0
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        deleted = 0
         for relation, fact, entry in self._own(heads):
             if entry.present:
                 self._touch(relation, fact)
-                entry.mask = entry.mask & ~PRIVATE | Bit.ABSENT | Bit.DOOMED
-                doomed += 1
+                entry.mask = entry.mask & ~PRIVATE | Bit.ABSENT | Bit.SUSPECT
+                deleted += 1
             if entry.weight:
                 self._touch(relation, fact)
                 entry.weight = 0
-        return doomed
+        return deleted
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        doomed = 0
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        suspects = 0
         for relation, fact, entry in self._own(heads):
             if entry.present and not entry.mask & Bit.EXPLICIT:
                 self._touch(relation, fact)
-                entry.mask |= Bit.DOOMED
-                doomed += 1
-        return doomed
+                entry.mask |= Bit.SUSPECT
+                suspects += 1
+        return suspects
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         for relation, fact, entry in self._own(heads):

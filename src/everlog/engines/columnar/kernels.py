@@ -36,7 +36,7 @@ from everlog.engines.columnar.step_kernels import (
     select_facts,
     select_shorter,
 )
-from everlog.engines.columnar.sweep_kernels import leave_frontier, mark_heads, sift_frontier, take_frontier
+from everlog.engines.columnar.sweep_kernels import apply_effects, leave_frontier, sift_frontier, take_frontier
 
 
 @kernel
@@ -153,11 +153,11 @@ def evaluate(
                 made = scan(relations, code, step, count, cursor, parents, rows)
             made = check_rows(relations, code, step, made, parents, rows, batch)
             fill(relations, code, step, made, parents, rows, batch, batches[level + 1])
-        elif operation == at.OP_EMIT or operation == at.OP_MARK:
+        elif operation == at.OP_EMIT or operation == at.OP_EFFECT:
             if operation == at.OP_EMIT:
                 short = emit(relations, indexes, code, starts, first + level, last, batch, count, keys, places, parents)
             else:
-                effects = mark_heads(
+                effects = apply_effects(
                     relations,
                     indexes,
                     code,

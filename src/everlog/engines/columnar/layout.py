@@ -73,7 +73,7 @@ OP_ABSENT = 3  # keep bindings whose whole fact is not there
 OP_COMPARE = 4  # keep bindings for which a comparison holds
 OP_PYTHON = 5  # leave the batch to Python: expressions
 OP_EMIT = 6  # conclude a fact per binding
-OP_MARK = 7  # have an effect on the fact of each binding: sweeps
+OP_EFFECT = 7  # apply the effect of a sweep variant to the fact of each binding
 OP_SHORTER = 8  # keep bindings for which one index gives fewer rows than another
 OP_COPY = 9  # fill a slot from an operand; S_EXTRA: whether that may be UNBOUND
 

@@ -272,7 +272,7 @@ class _Writer:
         flags |= (at.FLAG_ABOVE * effect.above | at.FLAG_RANK * effect.rank) * relation.ranked
         start = len(self._code)
         self._write(
-            at.OP_MARK, (), relation=relation.number, operands=operands, care=effect.require.care,
+            at.OP_EFFECT, (), relation=relation.number, operands=operands, care=effect.require.care,
             want=effect.require.want, flags=flags,
         )  # fmt: skip
         self._code[start + at.S_SET], self._code[start + at.S_CLEAR] = effect.relabel.set, effect.relabel.clear

@@ -16,10 +16,12 @@ NO_RANK = np.iinfo(np.int32).max
 
 
 @kernel
-def mark_heads(relations, indexes, code, starts, first, last, batch, count, keys, places, fresh, found, state, limit):
-    """Have the effect of a variant on its heads [first, last).
+def apply_effects(
+    relations, indexes, code, starts, first, last, batch, count, keys, places, fresh, found, state, limit
+):
+    """Apply the effect of a variant to its heads [first, last).
 
-    Returns how many it had, or -2 minus the relation that must grow first.
+    Returns how many facts it changed, or -2 minus the relation that must grow first.
     """
     for number in range(first, last):
         step = starts[number]
@@ -44,13 +46,13 @@ def mark_heads(relations, indexes, code, starts, first, last, batch, count, keys
                 operands = step + at.S_LISTS
                 add_facts(relations, indexes, relation, code, operands, batch, count, at.DEAD, keys, places, fresh)
                 find_facts(relations, relation, code, operands, batch, count, keys, places, found)
-        effects += mark_rows(relations, relation, code, step, batch, count, found, state)
+        effects += apply_effect(relations, relation, code, step, batch, count, found, state)
     return effects
 
 
 @kernel
-def mark_rows(relations, relation, code, step, batch, count, found, state):
-    """The effect of a step on the rows that its bindings conclude."""
+def apply_effect(relations, relation, code, step, batch, count, found, state):
+    """Apply the effect of a step to the rows that its bindings conclude; returns to how many."""
     masks = uint16s(relations[relation, at.R_MASKS])
     care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
     set_, clear, weigh = code[step + at.S_SET], code[step + at.S_CLEAR], code[step + at.S_WEIGH]

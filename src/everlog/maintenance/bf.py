@@ -45,7 +45,7 @@ _WIDER = 4  # … and how many times more each time after
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Delete what cannot be proved any more, and take in gains."""
-    report.add("deletion", engine.sweep(component.made("first suspects", _losses), watch))
+    report.add("deletion", engine.sweep(component.cached("first suspects", _losses), watch))
     delete_unproved(engine, component, watch, report, component.marking("easy proofs", _easy_proofs))
     report.add("insertion", engine.sweep(insertion(component), watch))
 
@@ -54,18 +54,18 @@ def delete_unproved(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport, easy: Sweep
 ) -> None:
     """Algorithm 1 from its line 3 on: examine D until no fact in it is left to examine."""
-    spread = component.made("deletion", _spread)
+    spread = component.cached("deletion", _spread)
     while _search(engine, component, watch, report, easy):
         if not report.add("deletion", engine.sweep(spread, watch)).worked_on:
             break
-    engine.sweep(component.made("conclusion", _conclusion), watch)
+    engine.sweep(component.cached("conclusion", _conclusion), watch)
 
 
 def _search(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport, easy: Sweep
 ) -> bool:
     """Prove or disprove the facts of D that were not checked yet; says whether some were disproved."""
-    saturate, ask = component.marking("forward", _saturate), component.made("backward", _ask)
+    saturate, ask = component.marking("forward", _saturate), component.cached("backward", _ask)
     limit = _FIRST_LOOK
     while report.add("backward", engine.sweep(easy, watch)).worked_on or limit > _FIRST_LOOK:
         if not component.recursive_rules:
@@ -76,7 +76,7 @@ def _search(
             break
         if not asked.effects:
             limit *= _WIDER
-    return engine.sweep(component.made("disproof", _disproof), watch).worked_on > 0
+    return engine.sweep(component.cached("disproof", _disproof), watch).worked_on > 0
 
 
 def _losses(component: MaintainedComponent) -> Sweep:

@@ -29,11 +29,11 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
         for head in component.heads:
             engine.declare(Shape(head.relation, len(head.args), weighted=True))
         engine.uncount(component.heads)
-        engine.sweep(component.made("counts before", _counts_before), watch)
-    report.add("deletion", engine.sweep(component.made("counts lost", _counts_lost), watch))
-    report.add("insertion", engine.sweep(component.made("counts gained", _counts_gained), watch))
-    report.add("deletion", engine.sweep(component.made("first suspects by count", _losses), watch))
-    bf.delete_unproved(engine, component, watch, report, component.made("proofs by count", _counted_proofs))
+        engine.sweep(component.cached("counts before", _counts_before), watch)
+    report.add("deletion", engine.sweep(component.cached("counts lost", _counts_lost), watch))
+    report.add("insertion", engine.sweep(component.cached("counts gained", _counts_gained), watch))
+    report.add("deletion", engine.sweep(component.cached("first suspects by count", _losses), watch))
+    bf.delete_unproved(engine, component, watch, report, component.cached("proofs by count", _counted_proofs))
     report.add("insertion", engine.sweep(insertion_with_counts(component), watch))
 
 

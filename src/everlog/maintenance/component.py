@@ -46,7 +46,7 @@ class MaintainedComponent:
     added: tuple[EvaluatedRule, ...] = ()  # rules that the update at work adds
     removed: tuple[FlatRule, ...] = ()  # rules it removes, whose facts are this component's
     marks: Marks = Marks.NONE  # what passes marks on in the update at work
-    _made: dict[str, object] = field(default_factory=dict)
+    _cached: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rules = self.component.rules
@@ -143,19 +143,19 @@ class MaintainedComponent:
             if own
         )
 
-    def made(self, name: str, make: Callable[[MaintainedComponent], T]) -> T:
-        """What `make` makes of this component, made once."""
-        if name not in self._made:
-            self._made[name] = make(self)
-        return self._made[name]  # type: ignore[return-value]
+    def cached(self, name: str, make: Callable[[MaintainedComponent], T]) -> T:
+        """What `make` returns for this component; it is called once per name."""
+        if name not in self._cached:
+            self._cached[name] = make(self)
+        return self._cached[name]  # type: ignore[return-value]
 
     def sweeps(self) -> list[Sweep]:
-        """The sweeps that were made."""
-        return [made for made in self._made.values() if isinstance(made, Sweep)]
+        """The sweeps that strategies have asked for so far."""
+        return [value for value in self._cached.values() if isinstance(value, Sweep)]
 
     def marking(self, name: str, make: Callable[[MaintainedComponent], Sweep]) -> Sweep:
         """A sweep that passes marks on if the update at work asks for that."""
-        sweep = self.made(name, make)
+        sweep = self.cached(name, make)
         if self.marks is Marks.NONE:
             return sweep
-        return self.made(f"{name}, {self.marks.name}", lambda _: with_marks(sweep, self.marks))
+        return self.cached(f"{name}, {self.marks.name}", lambda _: with_marks(sweep, self.marks))

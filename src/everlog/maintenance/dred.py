@@ -24,7 +24,7 @@ MARKED_BEFORE = Begin(having(Bit.SUSPECT, lacking=Bit.FRONTIER | Bit.DONE))
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Take away all that depends on a loss, derive again what still follows, and take in gains."""
-    overdeleted = report.add("deletion", engine.sweep(component.made("overdeletion", _overdeletion), watch))
+    overdeleted = report.add("deletion", engine.sweep(component.cached("overdeletion", _overdeletion), watch))
     if overdeleted.worked_on:
         report.add("backward", engine.sweep(rederivation(component), watch))
     report.add("insertion", engine.sweep(insertion(component), watch))

@@ -39,7 +39,7 @@ def _insertion(component: MaintainedComponent) -> Sweep:
 
 def insertion_with_counts(component: MaintainedComponent) -> Sweep:
     """The same where a weight above zero says that a fact has a derivation without recursion."""
-    return component.made("insertion with counts", _insertion_with_counts)
+    return component.cached("insertion with counts", _insertion_with_counts)
 
 
 def _insertion_with_counts(component: MaintainedComponent) -> Sweep:
@@ -48,7 +48,7 @@ def _insertion_with_counts(component: MaintainedComponent) -> Sweep:
 
 def from_scratch(component: MaintainedComponent) -> Sweep:
     """Everything that the rules derive, after all facts of the component were taken away."""
-    return component.made("from scratch", _from_scratch)
+    return component.cached("from scratch", _from_scratch)
 
 
 def _from_scratch(component: MaintainedComponent) -> Sweep:

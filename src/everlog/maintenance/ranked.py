@@ -37,7 +37,9 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
             engine.declare(Shape(head.relation, len(head.args), ranked=True))
     if component.orphans:
         report.touched += engine.suspect_derived(component.orphans)
-    suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch, most=report.most))
+    suspended = report.add(
+        "deletion", engine.sweep(component.cached("suspension", _suspension), watch, most=report.most)
+    )
     if suspended.stopped:
         report.stopped = True
         return

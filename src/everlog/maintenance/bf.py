@@ -99,7 +99,7 @@ def _spread(component: MaintainedComponent) -> Sweep:
             SUSPECT,
             before=Label.UNTOUCHED,
             after=Label.UNDONE,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
         )  # fmt: skip
     ]
@@ -138,8 +138,8 @@ def _easy_proofs(component: MaintainedComponent) -> Sweep:
             component.heads,
             _PROVE,
             seed=Label.FRONTIER,
-            own=Label.KEPT,
-            others=Label.KEPT,
+            own=Label.RETAINED,
+            others=Label.RETAINED,
             absent=Label.NEVER,
             enough=Bit.SUPPORTED,
         )  # fmt: skip
@@ -165,7 +165,7 @@ def _saturate(component: MaintainedComponent) -> Sweep:
             _FOLLOW,
             before=Label.PROVED_BEFORE,
             after=Label.PROVED,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
         )  # fmt: skip
     ]
@@ -190,7 +190,7 @@ def _ask(component: MaintainedComponent) -> Sweep:
             _CHECK,
             seed=Label.FRONTIER,
             own=Label.UNREFUTED,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
             enough=Bit.SATED,
             ask=True,
@@ -202,9 +202,9 @@ def _ask(component: MaintainedComponent) -> Sweep:
         (Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.ASKED)),),
         check=tuple(check),
         enter=_IN_ROUND,
-        keep=having(Bit.SATED),
-        kept=Relabel(clear=Bit.SATED | Bit.FRONTIER),
-        unkept=Relabel(set=Bit.ASKED),
+        survives=having(Bit.SATED),
+        survivors=Relabel(clear=Bit.SATED | Bit.FRONTIER),
+        others=Relabel(set=Bit.ASKED),
         done=Relabel(clear=Bit.FRONTIER),
     )
 

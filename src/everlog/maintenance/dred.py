@@ -37,7 +37,7 @@ def _overdeletion(component: MaintainedComponent) -> Sweep:
         variant
         for rule in component.old_rules
         for variant in spreading_instances(
-            rule, heads, SUSPECT, before=Label.UNTOUCHED, after=Label.UNDONE, others=Label.KEPT, absent=Label.NEVER
+            rule, heads, SUSPECT, before=Label.UNTOUCHED, after=Label.UNDONE, others=Label.RETAINED, absent=Label.NEVER
         )
     ]
     return Sweep(

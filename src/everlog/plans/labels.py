@@ -8,7 +8,7 @@ carries while an update runs: of the bits it cares about, which are set. The pap
     ALL, NEW, OLD   I, ΔI, I \\ ΔI           while everything is derived from scratch: row by row, no bits
     BEFORE          I                       what was there before the update
     NOW             I'                      what is there now: complete for lower components, growing for the own one
-    KEPT            I ∩ I'                  there before and now
+    RETAINED        I ∩ I'                  there before and now
     LOST, GAINED    I \\ I', I' \\ I          the change of what a component reads
     FRONTIER        N, ΔD, ΔI               the facts that the round works on
     UNDONE          I \\ O                   there before, and not yet worked on as suspect
@@ -84,7 +84,7 @@ class Label(Enum):
     OLD = "old", having(lacking=Bit.ABSENT)
     BEFORE = "before", having(lacking=Bit.WAS_ABSENT)
     NOW = "now", having(lacking=Bit.ABSENT)
-    KEPT = "kept", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT)
+    RETAINED = "retained", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT)
     LOST = "lost", having(Bit.ABSENT, lacking=Bit.WAS_ABSENT)
     GAINED = "gained", having(Bit.WAS_ABSENT, lacking=Bit.ABSENT)
     FRONTIER = "frontier", having()

@@ -48,7 +48,7 @@ def _changed(
     for seed in range(atoms):
         if any(covers(head, rule.atoms[seed]) for head in heads):
             continue  # only the component's own facts match, and they have not changed yet
-        labels = (*(Label.KEPT,) * seed, blamed, *(after,) * (atoms - seed - 1))
+        labels = (*(Label.RETAINED,) * seed, blamed, *(after,) * (atoms - seed - 1))
         variants.append(SweepVariant(rule, labels, seed, (absent_after,) * absent, effect, own, ranks))
     for blame in range(absent):
         turned = replace(
@@ -56,7 +56,7 @@ def _changed(
             atoms=(*rule.atoms, rule.absent[blame]),
             absent=rule.absent[:blame] + rule.absent[blame + 1 :],
         )
-        labels = (*(Label.KEPT,) * atoms, blamed_under_not)
+        labels = (*(Label.RETAINED,) * atoms, blamed_under_not)
         without = (*(Label.NEVER,) * blame, *(absent_after,) * (absent - blame - 1))
         variants.append(SweepVariant(turned, labels, atoms, without, effect, (*own, False), ranks))
     return variants

@@ -8,8 +8,8 @@ is a *sweep*, as data. Engines run sweeps; `maintenance/` strings them together.
     first      variants over what the update has changed so far; their effect may queue heads
     rounds     until the queue is empty:
                  enter      the queue (of the lowest rank only, if `by_rank`) becomes the frontier and is relabelled
-                 check      variants that look for a reason to keep a frontier fact, one is enough
-                 sift       facts for which `keep` holds leave the frontier, the others go on, both relabelled
+                 check      variants that look for a reason to spare a frontier fact; one is enough
+                 sift       facts for which `survives` holds leave the frontier, the others go on; both are relabelled
                  loop       variants from the frontier to heads
                  done       the frontier is relabelled
 """
@@ -102,9 +102,9 @@ class Sweep:
     check: tuple[SweepVariant, ...] = ()
     loop: tuple[SweepVariant, ...] = ()
     enter: Relabel = NO_RELABEL
-    keep: Condition | None = None
-    kept: Relabel = NO_RELABEL
-    unkept: Relabel = NO_RELABEL
+    survives: Condition | None = None
+    survivors: Relabel = NO_RELABEL
+    others: Relabel = NO_RELABEL
     done: Relabel = NO_RELABEL
     by_rank: bool = False
 

@@ -296,7 +296,7 @@ def sweep(
             state[at.T_VARIANT] = state[at.T_FIRST]
             state[at.T_STAGE] = at.STAGE_CHECK
         elif stage == at.STAGE_SIFT:
-            if labels[at.L_KEEP_CARE] != 0:
+            if labels[at.L_SURVIVES_CARE] != 0:
                 sift_frontier(relations, own, labels)
             state[at.T_VARIANT] = state[at.T_CHECKS]
             state[at.T_STAGE] = at.STAGE_LOOP

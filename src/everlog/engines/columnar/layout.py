@@ -155,9 +155,9 @@ STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1,
 
 # --- how a sweep relabels: one array per sweep ------------------------------------------------------------------------
 L_ENTER_SET, L_ENTER_CLEAR = 0, 1
-L_KEEP_CARE, L_KEEP_WANT = 2, 3
-L_KEPT_SET, L_KEPT_CLEAR = 4, 5
-L_UNKEPT_SET, L_UNKEPT_CLEAR = 6, 7
+L_SURVIVES_CARE, L_SURVIVES_WANT = 2, 3
+L_SURVIVORS_SET, L_SURVIVORS_CLEAR = 4, 5
+L_OTHERS_SET, L_OTHERS_CLEAR = 6, 7
 L_DONE_SET, L_DONE_CLEAR = 8, 9
 L_BY_RANK = 10
 L_SIZE = 11

@@ -245,13 +245,13 @@ def _labels(sweep_: Sweep) -> npt.NDArray[np.int64]:
     labels = np.zeros(at.L_SIZE, np.int64)
     for place, relabel in (
         (at.L_ENTER_SET, sweep_.enter),
-        (at.L_KEPT_SET, sweep_.kept),
-        (at.L_UNKEPT_SET, sweep_.unkept),
+        (at.L_SURVIVORS_SET, sweep_.survivors),
+        (at.L_OTHERS_SET, sweep_.others),
         (at.L_DONE_SET, sweep_.done),
     ):
         labels[place : place + 2] = _bits(relabel)
-    if sweep_.keep is not None:
-        labels[at.L_KEEP_CARE], labels[at.L_KEEP_WANT] = sweep_.keep
+    if sweep_.survives is not None:
+        labels[at.L_SURVIVES_CARE], labels[at.L_SURVIVES_WANT] = sweep_.survives
     labels[at.L_BY_RANK] = sweep_.by_rank
     return labels
 

@@ -171,16 +171,16 @@ def take_frontier(relations, own, labels):
 
 @kernel
 def sift_frontier(relations, own, labels):
-    """Facts that a check found a reason to keep leave the frontier."""
+    """Facts that a check has spared leave the frontier; the others stay in it."""
     for relation in own:
         frontier, masks = int32s(relations[relation, at.R_FRONTIER]), uint16s(relations[relation, at.R_MASKS])
         left = np.int64(0)
         for place in range(relations[relation, at.R_FRONTIER_SIZE]):
             row = frontier[place]
-            if (masks[row] & labels[at.L_KEEP_CARE]) == labels[at.L_KEEP_WANT]:
-                masks[row] = relabelled(masks[row], labels[at.L_KEPT_SET], labels[at.L_KEPT_CLEAR])
+            if (masks[row] & labels[at.L_SURVIVES_CARE]) == labels[at.L_SURVIVES_WANT]:
+                masks[row] = relabelled(masks[row], labels[at.L_SURVIVORS_SET], labels[at.L_SURVIVORS_CLEAR])
             else:
-                masks[row] = relabelled(masks[row], labels[at.L_UNKEPT_SET], labels[at.L_UNKEPT_CLEAR])
+                masks[row] = relabelled(masks[row], labels[at.L_OTHERS_SET], labels[at.L_OTHERS_CLEAR])
                 frontier[left] = row
                 left += 1
         relations[relation, at.R_FRONTIER_SIZE] = left

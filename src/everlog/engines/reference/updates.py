@@ -83,7 +83,7 @@ class ReferenceUpdates:
             report.worked_on += sum(map(len, self.frontier.values()))
             watch.check(rounds=report.rounds, facts=0)
             self._evaluate(sweep, sweep.check, report, limit)
-            if sweep.keep is not None:
+            if sweep.survives is not None:
                 self._sift(sweep)
             self._evaluate(sweep, sweep.loop, report, limit)
             for relation, facts in self.frontier.items():
@@ -109,14 +109,14 @@ class ReferenceUpdates:
         return bool(waiting)
 
     def _sift(self, sweep: Sweep) -> None:
-        assert sweep.keep is not None
+        assert sweep.survives is not None
         for relation, facts in self.frontier.items():
             entries = self._engine.entries(relation)
-            left = [fact for fact in facts if not sweep.keep.holds(entries[fact].mask)]
+            left = [fact for fact in facts if not sweep.survives.holds(entries[fact].mask)]
             for fact in set(facts).difference(left):
-                _relabel(entries[fact], sweep.kept)
+                _relabel(entries[fact], sweep.survivors)
             for fact in left:
-                _relabel(entries[fact], sweep.unkept)
+                _relabel(entries[fact], sweep.others)
             self.frontier[relation] = left
 
     def _evaluate(self, sweep: Sweep, variants: Iterable[SweepVariant], report: SweepReport, limit: int) -> None:

@@ -16,10 +16,10 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
+from everlog.engines.columnar.cached_plans import CachedPlans, still_fits
 from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
 from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.hash_tables import EMPTY
-from everlog.engines.columnar.kept_plans import KeptPlans, still_fits
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, KernelProgram, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
@@ -67,7 +67,7 @@ class ColumnarEngine:
         self._round = 0
         self.grown = 0  # how often something was full
         self.by_number: dict[int, Relation] = {}
-        self._plans: WeakKeyDictionary[Phase, KeptPlans] = WeakKeyDictionary()
+        self._plans: WeakKeyDictionary[Phase, CachedPlans] = WeakKeyDictionary()
         self._outcomes = KnownOutcomes()
         self._updates = ColumnarUpdates(self)
 
@@ -393,7 +393,7 @@ class ColumnarEngine:
             statistics, variants = self.statistics(), (*phase.first, *phase.loop)
             plans = [plan_variant(variant, statistics) for variant in variants]
             read = {atom for variant in variants for atom in variant.rule.atoms}
-            kept = self._plans[phase] = KeptPlans(plans, self.sizes_of(read))
+            kept = self._plans[phase] = CachedPlans(plans, self.sizes_of(read))
         return self.compile_plans(kept.plans)
 
     def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> KernelProgram:

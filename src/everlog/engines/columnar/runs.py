@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.kept_plans import still_fits
+from everlog.engines.columnar.cached_plans import still_fits
 from everlog.engines.columnar.kernels import run, sweep
 from everlog.engines.columnar.programs import KernelProgram, owner_patterns
 from everlog.engines.columnar.refutations import RefuteStep

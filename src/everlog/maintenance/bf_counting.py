@@ -25,7 +25,7 @@ _NOT_COUNTED = Begin(
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Adjust the counts, delete what has none and cannot be proved, and take in gains."""
-    if not component.kept.counts:
+    if not component.known.counts:
         for head in component.heads:
             engine.declare(Shape(head.relation, len(head.args), weighted=True))
         engine.uncount(component.heads)

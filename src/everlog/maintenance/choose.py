@@ -45,7 +45,7 @@ def better_again(engine: MaintainingEngine, component: MaintainedComponent, chan
 def hardly_any_choice(engine: MaintainingEngine, component: MaintainedComponent) -> bool:
     """Has nearly every fact one derivation, so that all which depends on a loss is lost?"""
     facts = sum(engine.count_before(relation) for relation in component.defined_relations)
-    return facts > _FEW and 0 < component.kept.derivations < _ONE_EACH * facts
+    return facts > _FEW and 0 < component.known.derivations < _ONE_EACH * facts
 
 
 def _more_goes_than_stays(engine: MaintainingEngine, component: MaintainedComponent) -> bool:
@@ -62,7 +62,7 @@ def _more_goes_than_stays(engine: MaintainingEngine, component: MaintainedCompon
 def most_work(engine: MaintainingEngine, component: MaintainedComponent) -> Most:
     """After how much work on suspended facts is deriving again less?"""
     facts = sum(engine.count_before(relation) for relation in component.defined_relations)
-    instances = max(component.kept.derivations, facts)
+    instances = max(component.known.derivations, facts)
     lost = sum(engine.count_before(relation) for relation in component.relations_that_go())  # in any case
     looks = int(_LOOKS_PER_FACT * facts + _LOOKS_PER_INSTANCE * instances)
     return Most(max(_FEW, looks) + lost, max(10 * _FEW, int(_INSTANCES * instances)) + lost)

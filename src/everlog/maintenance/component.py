@@ -1,7 +1,7 @@
 """What does maintenance know of a component?
 
-Its rules and heads, and the sweeps made of them, each made when a strategy first asks for it and kept: an update that
-touches a handful of facts must not spend its time on preparing.
+Its rules and heads, and the sweeps made of them, each made when a strategy first asks for it and then cached: an
+update that touches a handful of facts must not spend its time on preparing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 
 @dataclass
-class Kept:
-    """What is known beside the facts of a component, and whether it is true of them now."""
+class Known:
+    """What is known of a component beside its facts; a flag says whether that holds now."""
 
     ranks: bool = True  # every derived fact has an instance of smaller ranks
     counts: bool = False  # in a recursive component: weights count the derivations by rules that do not recurse
@@ -39,10 +39,10 @@ class Kept:
 
 @dataclass
 class MaintainedComponent:
-    """A component with what strategies keep for it."""
+    """A component, with what strategies remember of it from update to update."""
 
     component: Component[EvaluatedRule]
-    kept: Kept = field(default_factory=Kept)
+    known: Known = field(default_factory=Known)
     added: tuple[EvaluatedRule, ...] = ()  # rules that the update at work adds
     removed: tuple[FlatRule, ...] = ()  # rules it removes, whose facts are this component's
     marks: Marks = Marks.NONE  # what passes marks on in the update at work

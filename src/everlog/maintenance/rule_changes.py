@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from everlog.engines.interface import MaintainingEngine
-from everlog.maintenance.component import Kept, MaintainedComponent
+from everlog.maintenance.component import Known, MaintainedComponent
 from everlog.maintenance.program import ProgramChange
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule
 from everlog.plans.sweep_variants import covers
@@ -48,7 +48,7 @@ class Lifts:
             above = engine.lift(component.heads, above) + 1
             if above > _HIGHEST_RANK:
                 for new in self.into:
-                    new.kept.ranks = False
+                    new.known.ranks = False
                 return
 
 
@@ -78,9 +78,9 @@ class Transition:
                 settled[group] = past
             else:
                 # Which rules recurse may be another matter now, and counts are of those that do not.
-                weights = past.kept.weights and (component.recursive or not past.recursive)
-                kept = replace(past.kept, weights=weights, counts=False)
-                settled[group] = MaintainedComponent(component, kept)
+                weights = past.known.weights and (component.recursive or not past.recursive)
+                known = replace(past.known, weights=weights, counts=False)
+                settled[group] = MaintainedComponent(component, known)
         return settled
 
 
@@ -138,10 +138,10 @@ def _shape(rule: EvaluatedRule, head: Atom) -> tuple[int, bool]:
 def _hand_over(places: set[int], known: list[MaintainedComponent], new: MaintainedComponent, lifts: Lifts) -> None:
     """Tell a component what is known of its facts, and note whose ranks must come into order for it."""
     old = {place: known[place] for place in sorted(places)}
-    new.kept = Kept(
-        ranks=all(component.kept.ranks or not component.recursive for component in old.values()),
-        weights=all(component.kept.weights and not component.recursive for component in old.values()),
-        derivations=sum(component.kept.derivations for component in old.values()),
+    new.known = Known(
+        ranks=all(component.known.ranks or not component.recursive for component in old.values()),
+        weights=all(component.known.weights and not component.recursive for component in old.values()),
+        derivations=sum(component.known.derivations for component in old.values()),
     )
     heads = [head for component in old.values() for head in component.heads]
     joining = any(not any(covers(one, head) for one in heads) for head in new.heads)

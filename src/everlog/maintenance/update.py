@@ -18,7 +18,7 @@ from everlog.maintenance.insertion import explicit_only
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.rule_changes import Group, Transition, transition
-from everlog.maintenance.strategies import CHOOSE, STRATEGIES, note_what_is_kept, pick
+from everlog.maintenance.strategies import CHOOSE, STRATEGIES, note_what_holds, pick
 from everlog.plans.sweeps import Marks
 
 MARKS = {"bf": Marks.EXPLICIT, "dred": Marks.ANY}
@@ -42,7 +42,7 @@ class Maintenance:
         self._by_group = components
         self.components = list(components.values())
         for component, report in zip(self.components, derived, strict=False):
-            component.kept.derivations = report.rule_applications
+            component.known.derivations = report.rule_applications
         self.heads = tuple(dict.fromkeys(head for component in self.components for head in component.heads))
         self.defined = {head.relation for head in self.heads}
 
@@ -107,11 +107,11 @@ class Maintenance:
 
     def kept(self) -> list[object]:
         """What is known beside the facts, to return to if an update fails."""
-        return [copy(component.kept) for component in self.components]
+        return [copy(component.known) for component in self.components]
 
     def restore(self, kept: list[object]) -> None:
         for component, state in zip(self.components, kept, strict=True):
-            component.kept = state  # type: ignore[assignment]
+            component.known = state  # type: ignore[assignment]
 
 
 def _clear(engine: MaintainingEngine, way: Transition, changed: dict[str, Flow], watch: Watch) -> ComponentReport:
@@ -154,7 +154,7 @@ def _maintain(
             STRATEGIES[report.strategy](engine, component, watch, report)
         counted = not component.recursive and report.strategy in ("counting", "rematerialise")
         flows = dict(engine.finish(component.heads, counted=counted))
-        note_what_is_kept(component, report.strategy)
+        note_what_holds(component, report.strategy)
     for relation, flow in flows.items():
         report.gained[relation], report.lost[relation] = flow
         _note(changed, relation, flow)

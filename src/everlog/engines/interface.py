@@ -209,7 +209,7 @@ class MaintainingEngine(Engine, Protocol):
     def drop(self, relation: str) -> None:
         """Forget a relation that nothing mentions any more, between updates."""
 
-    def keep_witnesses(self) -> None:
+    def record_witnesses(self) -> None:
         """From now on each fact that a sweep with marks derives or proves remembers a fact that it came from."""
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:

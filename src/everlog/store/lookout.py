@@ -35,7 +35,7 @@ class Lookout:
         self._kb, self._engine, self._ahead, self._report = kb, engine, ahead, report
         self._seen = False
         if kb._keeps_witnesses:
-            engine.keep_witnesses()
+            engine.record_witnesses()
 
     def look(self) -> None:
         if self._seen:

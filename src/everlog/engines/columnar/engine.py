@@ -298,8 +298,8 @@ class ColumnarEngine:
         del self._relations[relation], self.by_number[dropped.number]
         self.tables.drop_relation(dropped)
 
-    def keep_witnesses(self) -> None:
-        self._updates.marks.keep_witnesses()
+    def record_witnesses(self) -> None:
+        self._updates.marks.record_witnesses()
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
         kept = self._relations[relation]

@@ -24,18 +24,18 @@ class ColumnarMarks:
 
     def __init__(self, engine: ColumnarEngine) -> None:
         self._engine = engine
-        self._keeps = False
+        self._records = False
         self._marked: dict[int, list[Ids]] = defaultdict(list)
         self._used = 0
         self._relations, self._rows = np.empty(0, np.int32), np.empty(0, np.int32)
         self._previous = np.empty(0, np.int64)
 
-    def keep_witnesses(self) -> None:
+    def record_witnesses(self) -> None:
         """From now on; of facts that are there already no witness is known."""
-        self._keeps = True
+        self._records = True
         engine = self._engine
         for relation in engine.by_number.values():
-            relation.keep_witnesses(engine.size(relation), engine.tables)
+            relation.record_witnesses(engine.size(relation), engine.tables)
 
     def mark(self, relation: Relation, rows: Ids) -> tuple[int, int]:
         """Mark the explicit facts of these rows and what came from them; returns how many of each."""
@@ -71,7 +71,7 @@ class ColumnarMarks:
         marked = touched[(relation.masks[touched] & (at.MARKED | at.EXPLICIT)) == at.MARKED]
         if len(marked):
             self._marked[relation.number].append(marked.copy())
-        if self._keeps and relation.witnessed:
+        if self._records and relation.witnessed:
             self._log(relation, touched)
 
     def _log(self, relation: Relation, rows: Ids) -> None:

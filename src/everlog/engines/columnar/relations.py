@@ -183,7 +183,7 @@ class Relation:
             self.ranked, self.ranks = True, _filled(self.ranks, self.capacity, size, 0)
         self.describe(tables)
 
-    def keep_witnesses(self, size: int, tables: Tables) -> None:
+    def record_witnesses(self, size: int, tables: Tables) -> None:
         """Remember from now on what facts came from; of those that are there it is not known."""
         if not self.witnessed:
             self.witnesses = _filled(self.witnesses, self.capacity, size, -1)

@@ -203,8 +203,8 @@ class ReferenceEngine:
         self._shapes.pop(relation, None)
         self._facts.pop(relation, None)
 
-    def keep_witnesses(self) -> None:
-        self._updates.marks.keep_witnesses()
+    def record_witnesses(self) -> None:
+        self._updates.marks.record_witnesses()
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
         return self._updates.marks.mark(relation, tuples(columns, rows))

@@ -1,7 +1,7 @@
 """How would one pass marks on with nothing but dictionaries?
 
 The next update takes some explicit facts away. They are marked, and the mark goes to what rule applications derive
-from them meanwhile; where witnesses are kept, also to what remembers to have come from them.
+from them meanwhile; where witnesses are recorded, also to facts whose witness is one of them.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class ReferenceMarks:
     def __init__(self, engine: ReferenceEngine) -> None:
         self._engine = engine
         self._marked: dict[Place, None] = {}
-        self._keeps = False
+        self._records = False
         self._witness_of: dict[Place, Place] = {}
         self._derived_from: dict[Place, dict[Place, None]] = defaultdict(dict)
 
-    def keep_witnesses(self) -> None:
-        self._keeps = True
+    def record_witnesses(self) -> None:
+        self._records = True
 
     def mark(self, relation: str, facts: Iterable[Fact]) -> tuple[int, int]:
         explicit = derived = 0
@@ -85,7 +85,7 @@ class ReferenceMarks:
         """A fact was derived or proved by an instance with this witness; says whether it is marked for that."""
         if witness is None:
             return False
-        if self._keeps:
+        if self._records:
             before = self._witness_of.get(place)
             if before is not None:
                 self._derived_from[before].pop(place, None)

@@ -70,7 +70,7 @@ def _gather_rows(
     """Add the facts of files with rows of one width and one header; those that cannot be split are handed back."""
     kind = f.col("kind")
     with reading(source.title):
-        lines = gathered.keep(_cut(text_lines(gathered.spark, files), delimiter, width, source.types, header))
+        lines = gathered.persist(_cut(text_lines(gathered.spark, files), delimiter, width, source.types, header))
         counts = lines.groupBy("file", "kind").count().collect()
     # A header is known by its text, so a file in which a row looks just like it is read whole.
     unsplittable = {row["file"] for row in counts if row["kind"] == UNSPLITTABLE}

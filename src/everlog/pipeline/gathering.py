@@ -1,4 +1,4 @@
-"""What have the sources given so far: facts, rejects, and frames that are kept?
+"""What have the sources given so far: facts, rejects, and persisted frames?
 
 The readers of ingest.py put everything they find into a `Gathered`; at its end stands one DataFrame for each relation.
 """
@@ -41,30 +41,30 @@ class Gathered:
 
     Attributes:
         samples: how many malformed lines each task keeps.
-        kept: frames that are persisted until they are released.
+        persisted: frames that are persisted until they are released.
     """
 
     spark: SparkSession
     samples: int
     parts: list[Part] = field(default_factory=list)
     rejects: Rejects = field(default_factory=Rejects)
-    kept: list[DataFrame] = field(default_factory=list)
+    persisted: list[DataFrame] = field(default_factory=list)
 
     def add(self, relation: str, frame: DataFrame, count: int, title: str) -> None:
         """Facts that Spark reads itself."""
         if count:
             self.parts.append(Part(relation, frame, count, title))
 
-    def keep(self, frame: DataFrame) -> DataFrame:
+    def persist(self, frame: DataFrame) -> DataFrame:
         """The frame, computed once, until `release`."""
         # On disk: reading it back is as fast as from memory, which joins and aggregates need more.
         frame = frame.persist(StorageLevel.DISK_ONLY)
-        self.kept.append(frame)
+        self.persisted.append(frame)
         return frame
 
     def add_parsed(self, frame: DataFrame, title: str) -> None:
-        """Facts and rejects that Python has made, in the schema `parsing.PARSED`; they are made once and kept."""
-        frame = self.keep(frame)
+        """Facts and rejects that Python has made, in the schema `parsing.PARSED`; they are made once and persisted."""
+        frame = self.persist(frame)
         with reading(title):
             counts = (
                 frame.groupBy("relation", f.size("keys").alias("width"))
@@ -109,7 +109,7 @@ class Gathered:
         return counts
 
     def release(self) -> None:
-        for frame in self.kept:
+        for frame in self.persisted:
             frame.unpersist()
 
 

@@ -77,7 +77,7 @@ def gather_triples(gathered: Gathered, source: InputSource, files: list[SourceFi
         some = [file for file in files if file.format == format]
         scope = scope_column(f.col("file"), source, some)
         with reading(source.title):
-            lines = gathered.keep(_cut(text_lines(gathered.spark, some), format, scope))
+            lines = gathered.persist(_cut(text_lines(gathered.spark, some), format, scope))
             counts = {row["kind"]: row["count"] for row in lines.groupBy("kind").count().collect()}
         graph = [] if source.graph is None else [f.lit("<" + source.graph).alias("c4")]
         for kind, columns in ((TRIPLE, ["c1", "c2", "c3", *graph]), (QUAD, ["c1", "c2", "c3", "c4"])):

@@ -86,13 +86,13 @@ class TableStore:
         for folder in self.folder.iterdir() if self.folder.is_dir() else ():
             if not folder.is_dir() or folder.name == commits.COMMITS:
                 continue
-            kept = named.get(folder.name)
+            referenced = named.get(folder.name)
             for file in folder.rglob("*.parquet"):
                 # The log's checkpoints are Parquet too.
-                if kept is None or (str(file) not in kept and delta_files.LOG not in file.parts):
+                if referenced is None or (str(file) not in referenced and delta_files.LOG not in file.parts):
                     file.unlink()
                     removed += 1
-            if kept is None:
+            if referenced is None:
                 shutil.rmtree(folder)
                 continue
             for below in folder.iterdir():

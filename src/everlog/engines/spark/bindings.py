@@ -109,9 +109,11 @@ class Bindings:
                     bindings = self._expressions.compute(self._or_one(bindings), step)
                 case Conclude():
                     break
-            kept = [name for name in bindings.columns if name in needed]
-            if len(kept) < len(bindings.columns):
-                bindings = bindings.select(*map(_quoted, kept)) if kept else bindings.select(f.lit(1).alias(_ONE))
+            remaining = [name for name in bindings.columns if name in needed]
+            if len(remaining) < len(bindings.columns):
+                bindings = (
+                    bindings.select(*map(_quoted, remaining)) if remaining else bindings.select(f.lit(1).alias(_ONE))
+                )
         return self._or_one(bindings)
 
     def _or_one(self, bindings: DataFrame | None) -> DataFrame:

@@ -236,8 +236,8 @@ class SparkEngine:
         else:
             fresh = self._placement.not_there(concluded, self._placed(relation).frame(), names, self._read)
         if self._moving and not shape.bag:
-            return self._placement.place(self._placement.keep(fresh, adaptive=True), names)
-        return self._placement.keep(fresh, adaptive=self._moving)
+            return self._placement.place(self._placement.checkpoint(fresh, adaptive=True), names)
+        return self._placement.checkpoint(fresh, adaptive=self._moving)
 
     def _placed(self, relation: str) -> Facts:
         """The facts of a relation, placed once and for all."""
@@ -253,7 +253,7 @@ class SparkEngine:
             return replace(before, parts=(gained,), count=count, placed=True)
         parts = before.parts
         if len(parts) == _MOST_PARTS:
-            parts = (self._placement.keep(before.frame()),)
+            parts = (self._placement.checkpoint(before.frame()),)
         return replace(before, parts=(*parts, gained), count=before.count + count)
 
     def _count_together(self, frames: dict[str, DataFrame]) -> dict[str, int]:

@@ -40,9 +40,9 @@ class Placement:
 
     def place(self, frame: DataFrame, names: Sequence[str]) -> DataFrame:
         """The frame, spread by the hash of these columns; filled when it is first read."""
-        return self.keep(frame.repartition(self.partitions(), *names))
+        return self.checkpoint(frame.repartition(self.partitions(), *names))
 
-    def keep(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
+    def checkpoint(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
         """The frame with its lineage cut, as it is spread; filled when it is first read."""
         if adaptive:
             return _without_estimates(frame.localCheckpoint(eager=False))

@@ -30,15 +30,15 @@ from everlog.facts.terms import Term, key_of
 
 def running(function: str, distinct: bool, separator: str = " ") -> Running:
     """An aggregate over a bag that is empty so far."""
-    kept: Running
+    state: Running
     match function:
         case "COUNT":
-            kept = RunningCount()
+            state = RunningCount()
         case "SUM" | "AVG":
-            kept = RunningTotal(function)
+            state = RunningTotal(function)
         case _:
-            kept = RunningOrder(function, separator)
-    return Distinct(kept) if distinct else kept
+            state = RunningOrder(function, separator)
+    return Distinct(state) if distinct else state
 
 
 class Running(ABC):
@@ -167,8 +167,8 @@ class RunningOrder(Running):
 class Distinct(Running):
     """Each term counts once, however often it is there."""
 
-    def __init__(self, kept: Running) -> None:
-        self._kept = kept
+    def __init__(self, distinct: Running) -> None:
+        self._distinct = distinct
         self._counts: dict[str | None, int] = {}
 
     def change(self, term: Term | None, multiplicity: int) -> None:
@@ -180,10 +180,10 @@ class Distinct(Running):
         else:
             self._counts.pop(key, None)
         if (before > 0) != (after > 0):
-            self._kept.change(term, 1 if after > 0 else -1)
+            self._distinct.change(term, 1 if after > 0 else -1)
 
     def result(self) -> Term:
-        return self._kept.result()
+        return self._distinct.result()
 
 
 def _number(term: Term) -> Any:

@@ -22,7 +22,7 @@ from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, express
 
 _MOST_ATOMS = 9  # 2**9 sets of atoms are planned in a few milliseconds
 _LOOK_COST = 0.3  # looking at a key that matches nothing, against handing on a binding
-_COMPARISON_KEEPS = 0.5  # the share of bindings that a FILTER is taken to let through
+_COMPARISON_SHARE = 0.5  # the share of bindings that a FILTER is taken to let through
 _SMALL_PRODUCT = 1_000  # bindings: up to here two atoms may be paired without a variable in common
 
 
@@ -218,12 +218,12 @@ class _Search:
             names = frozenset(column for column, bit in enumerate(columns) if not bit or bit & before)
             matches = self._matches[known] = self._statistics.matches(self._rule.atoms[position], names)
         read = prefix.bindings * matches
-        kept = read
+        bindings = read
         if self._filters:
             after = self._bound_by(chosen | 1 << position)
             decided = sum(1 for inputs in self._filters if not inputs & ~after and inputs & ~before)
-            kept *= _COMPARISON_KEEPS**decided
-        return _Prefix(prefix.cost + _LOOK_COST * prefix.bindings + read, kept, (*prefix.order, position))
+            bindings *= _COMPARISON_SHARE**decided
+        return _Prefix(prefix.cost + _LOOK_COST * prefix.bindings + read, bindings, (*prefix.order, position))
 
     def _bound_by(self, chosen: int) -> int:
         """Variables that these atoms bind, with what can be computed from them."""

@@ -23,11 +23,11 @@ def without_rules(rules: Sequence[Rule], wanted: Iterable[str], prefixes: Mappin
     >>> [rule.name for rule in without_rules(rules, ["p(X) :- r(X, _)."], {})]
     ['a']
     """
-    kept = list(rules)
+    remaining = list(rules)
     for each in wanted:
-        for rule in find_rules(kept, each, prefixes):
-            kept.remove(rule)
-    return tuple(kept)
+        for rule in find_rules(remaining, each, prefixes):
+            remaining.remove(rule)
+    return tuple(remaining)
 
 
 def find_rules(rules: Sequence[Rule], wanted: str, prefixes: Mapping[str, str]) -> list[Rule]:

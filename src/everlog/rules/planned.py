@@ -34,11 +34,11 @@ def planned_change(
         NotFoundError: a rule to remove is not there.
     """
     rules = name_rules(program.rules)
-    kept = without_rules(rules, removing, program.prefixes)
-    added = name_rules(adding.rules, taken={rule.name or "" for rule in kept})
+    remaining = without_rules(rules, removing, program.prefixes)
+    added = name_rules(adding.rules, taken={rule.name or "" for rule in remaining})
     facts = (*program.facts, *adding.facts)
-    after = Program(rules=(*kept, *added), facts=facts, prefixes={**program.prefixes, **adding.prefixes})
+    after = Program(rules=(*remaining, *added), facts=facts, prefixes={**program.prefixes, **adding.prefixes})
     problems = check_program(after, arities)
     if problems:
         raise ProgramError(problems)
-    return PlannedChange(rules, added, tuple(rule for rule in rules if rule not in kept))
+    return PlannedChange(rules, added, tuple(rule for rule in rules if rule not in remaining))

@@ -260,8 +260,8 @@ def commit_rows(relations, relation):
             losses[lost] = row
             lost += 1
         died += (1 if absent else 0) - (1 if old_masks[entry] & at.WAS_ABSENT else 0)
-        kept = np.int64(masks[row]) & (at.EXPLICIT | at.MARKED)
-        masks[row] = np.uint16(kept | at.DEAD) if absent else np.uint16(kept)
+        lasting = np.int64(masks[row]) & (at.EXPLICIT | at.MARKED)
+        masks[row] = np.uint16(lasting | at.DEAD) if absent else np.uint16(lasting)
     relations[relation, at.R_QUEUE_SIZE] = gained
     relations[relation, at.R_FRONTIER_SIZE] = lost
     relations[relation, at.R_JOURNAL_SIZE] = 0

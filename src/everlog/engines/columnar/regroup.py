@@ -136,8 +136,8 @@ class GroupBook:
 
     def _change(self, rule: GroupRule, group: Group, fact: Sequence[int], change: int) -> None:
         group.rows += change
-        for function, kept in zip(rule.functions, group.functions, strict=True):
-            kept.change(True if function.column is None else self._term(fact[function.column]), change)
+        for function, state in zip(rule.functions, group.functions, strict=True):
+            state.change(True if function.column is None else self._term(fact[function.column]), change)
 
     def _term(self, id_: int) -> Term | None:
         return None if id_ == UNBOUND else self._engine.dictionary.decode(id_)
@@ -147,9 +147,9 @@ class GroupBook:
         if not group.rows and rule.group:
             return None
         results = []
-        for kept in group.functions:
+        for state in group.functions:
             try:
-                results.append(self._engine.dictionary.encode(kept.result()))
+                results.append(self._engine.dictionary.encode(state.result()))
             except ExpressionError:
                 if not rule.keep_failed:
                     return None

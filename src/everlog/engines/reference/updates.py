@@ -276,8 +276,8 @@ class ReferenceUpdates:
                     gained.append(fact)
                 elif was and not entry.present:
                     lost.append(fact)
-                kept = entry.mask & (Bit.EXPLICIT | Bit.MARKED)
-                entry.mask = kept if entry.present else kept | _DEAD
+                lasting = entry.mask & (Bit.EXPLICIT | Bit.MARKED)
+                entry.mask = lasting if entry.present else lasting | _DEAD
             changes[relation] = Changed(self._engine.columns(relation, gained), self._engine.columns(relation, lost))
             for fact in [fact for fact, entry in entries.items() if not entry.present]:
                 del entries[fact]

@@ -35,8 +35,8 @@ Exists = Callable[[Any, bool], Expression]  # a pattern, and whether it is to ha
 class Translator:
     """Translates expressions of one query."""
 
-    def __init__(self, exists: Exists, made: Compilation) -> None:
-        self._exists, self._made = exists, made
+    def __init__(self, exists: Exists, compilation: Compilation) -> None:
+        self._exists, self._compilation = exists, compilation
 
     def translate(self, expression: Any) -> Expression:
         from rdflib.plugins.sparql.parserutils import CompValue
@@ -97,13 +97,13 @@ class Translator:
 
     def _builtin(self, name: str, arguments: list[Any]) -> Expression:
         translated = tuple(self.translate(argument) for argument in arguments)
-        if name in ("iri", "uri") and len(translated) == 1 and self._made.base is not None:
-            return Call(name, (*translated, Constant(self._made.base)))
+        if name in ("iri", "uri") and len(translated) == 1 and self._compilation.base is not None:
+            return Call(name, (*translated, Constant(self._compilation.base)))
         if name == "now":  # one time for the whole query
-            return Call(name, (Constant(self._made.moment),))
+            return Call(name, (Constant(self._compilation.moment),))
         if name == "bnode":  # BNODE("a") is one node in a solution, BNODE() another wherever it stands
-            own = (Constant(self._made.variable()),) if not translated else translated
-            return Call(name, (*own, Constant(self._made.salt)))
+            own = (Constant(self._compilation.variable()),) if not translated else translated
+            return Call(name, (*own, Constant(self._compilation.salt)))
         return Call(name, translated)
 
 

@@ -62,7 +62,7 @@ class _Results:
 
 def groups(patterns: Patterns, pattern: Algebra) -> Branches:
     """The branches of a pattern that is grouped."""
-    made = patterns.made
+    compilation = patterns.compilation
     below = patterns.branches(pattern.p.p)
     keys = [str(key) for key in (pattern.p.expr or [])]
     grouped_by = [*keys, *sorted(patterns.graph_variable)]
@@ -81,16 +81,16 @@ def groups(patterns: Patterns, pattern: Algebra) -> Branches:
         atoms.append(_relation(patterns, below, grouped_by, results))
     if of_distinct.names:
         seen = [patterns.hiding(b, frozenset(n for n in b.bound if not n.startswith(HIDDEN))) for b in below]
-        atoms.append(_relation(patterns, auxiliary.distinct(made, seen), grouped_by, of_distinct))
+        atoms.append(_relation(patterns, auxiliary.distinct(compilation, seen), grouped_by, of_distinct))
     functions = dict(zip(results.names, results.functions, strict=True))
     functions |= zip(of_distinct.names, of_distinct.functions, strict=True)
     found = [UNIT.having(*atoms)]
     for name in keys:
         if not all(name in branch.bound for branch in below):
-            found = [case for branch in found for case in bound_or_not(branch, name, made.variable())]
+            found = [case for branch in found for case in bound_or_not(branch, name, compilation.variable())]
     for name, each in functions.items():
         if each.function not in _NEVER_FAIL:
-            found = [case for branch in found for case in bound_or_not(branch, name, made.variable())]
+            found = [case for branch in found for case in bound_or_not(branch, name, compilation.variable())]
     if not keys and (patterns.graph_variable or any(each.function == "AVG" for each in functions.values())):
         rows = results.rows or of_distinct.rows
         assert rows is not None
@@ -102,15 +102,17 @@ def groups(patterns: Patterns, pattern: Algebra) -> Branches:
 
 def _relation(patterns: Patterns, below: Branches, keys: Sequence[str], results: _Results) -> Atom:
     """The relation of groups over a bag of solutions."""
-    made = patterns.made
-    bag = made.relation("rows")
-    names = [made.variable() for _ in range(len(keys) + len(results.columns))]
+    compilation = patterns.compilation
+    bag = compilation.relation("rows")
+    names = [compilation.variable() for _ in range(len(keys) + len(results.columns))]
     rows = [_row(branch, keys, results.columns, names) for branch in below]
-    source = made.conclude(bag, names, rows, bag=True)
+    source = compilation.conclude(bag, names, rows, bag=True)
     results.rows = source
-    relation = made.relation("group")
+    relation = compilation.relation("group")
     head = Atom(relation, tuple(map(Variable, (*names[: len(keys)], *results.names))))
-    made.rules.append(GroupRule(made.name, head, source, len(keys), tuple(results.functions), keep_failed=True))
+    compilation.rules.append(
+        GroupRule(compilation.name, head, source, len(keys), tuple(results.functions), keep_failed=True)
+    )
     return Atom(relation, tuple(map(Variable, (*keys, *results.names))))
 
 
@@ -123,12 +125,12 @@ def _row(branch: Branch, keys: Sequence[str], columns: Sequence[Expression], nam
 
 def _with_nothing(patterns: Patterns, rows: Atom, found: Branches, functions: dict[str, GroupFunction]) -> Branches:
     """Groups where there are solutions, and in place of what the engine says of the others, what SPARQL does."""
-    made = patterns.made
-    relation, graphs = made.relation("some"), rows.args[: len(patterns.graph_variable)]
-    made.conclude(relation, [graph.name for graph in graphs if isinstance(graph, Variable)], [UNIT.having(rows)])
+    compilation = patterns.compilation
+    relation, graphs = compilation.relation("some"), rows.args[: len(patterns.graph_variable)]
+    compilation.conclude(relation, [graph.name for graph in graphs if isinstance(graph, Variable)], [UNIT.having(rows)])
     nothing, some = UNIT, Atom(relation, ())
     if isinstance(patterns.graph, Variable):
-        nothing = UNIT.having(Atom(auxiliary.graph_names(made), (patterns.graph,)))
+        nothing = UNIT.having(Atom(auxiliary.graph_names(compilation), (patterns.graph,)))
         some = Atom(relation, (patterns.graph,))
     for name, each in functions.items():
         if each.function in _OF_NOTHING:

@@ -47,9 +47,9 @@ def _sequence(patterns: Patterns, start: Argument, steps: list[Any], end: Argume
     found = [UNIT]
     at = start
     for number, step in enumerate(steps, start=1):
-        following = end if number == len(steps) else Variable(patterns.made.variable())
+        following = end if number == len(steps) else Variable(patterns.compilation.variable())
         ways = branches(patterns, at, step, following)
-        found = [joined(one, other, patterns.made.variable()) for one, other in product(found, ways)]
+        found = [joined(one, other, patterns.compilation.variable()) for one, other in product(found, ways)]
         at = following
     return found
 
@@ -67,7 +67,7 @@ def _negated(patterns: Patterns, start: Argument, members: list[Any], end: Argum
 
 
 def _not_by(patterns: Patterns, start: Argument, predicates: list[Any], end: Argument) -> Branch:
-    predicate = Variable(patterns.made.variable())
+    predicate = Variable(patterns.compilation.variable())
     branch = UNIT.having(patterns.triple(start, predicate, end))
     for each in predicates:
         branch = branch.where(Call("!", (Call("sameterm", (predicate, Constant(each))),)))
@@ -103,13 +103,13 @@ def _may_be_nothing(path: Any) -> bool:
 
 def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Argument) -> Branch:
     """`?`, `*` and `+`: a set of pairs, or of the ends that a given one leads to."""
-    made, graph = patterns.made, patterns.graph
+    compilation, graph = patterns.compilation, patterns.graph
     # The graph is a column where it is not known, since ways do not lead from one graph to another.
     graphs = (graph,) if isinstance(graph, Variable) else ()
     if isinstance(end, Constant) and not isinstance(start, Constant):
         return _repeated(patterns, end, _inverted(path), how, start)
-    relation = made.relation("path")
-    x, y, z = (Variable(made.variable()) for _ in range(3))
+    relation = compilation.relation("path")
+    x, y, z = (Variable(compilation.variable()) for _ in range(3))
     seeded = isinstance(start, Constant)
     here = start if seeded else x
 
@@ -123,7 +123,7 @@ def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Arg
                 _conclude(patterns, Atom(relation, (each, each, *graphs)), patterns.in_some_graph([patterns.seed]))
     _conclude(patterns, place(y), branches(patterns, here, path, y))
     if how in "*+":
-        steps = [joined(UNIT.having(place(y)), step, made.variable()) for step in branches(patterns, y, path, z)]
+        steps = [joined(UNIT.having(place(y)), step, compilation.variable()) for step in branches(patterns, y, path, z)]
         _conclude(patterns, place(z), steps)
     ends = (end,) if seeded else (start, end)
     return UNIT.having(Atom(relation, (*ends, *graphs)))
@@ -132,7 +132,7 @@ def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Arg
 def _from_itself(patterns: Patterns, relation: str, here: Argument, seeded: bool, graphs: tuple[Argument, ...]) -> None:
     """Paths of length zero."""
     if seeded:
-        branch = UNIT if not graphs else UNIT.having(Atom(auxiliary.graph_names(patterns.made), graphs))
+        branch = UNIT if not graphs else UNIT.having(Atom(auxiliary.graph_names(patterns.compilation), graphs))
         _conclude(patterns, Atom(relation, (here, *graphs)), [branch])
     else:
         node = auxiliary.nodes(patterns, here)
@@ -141,8 +141,8 @@ def _from_itself(patterns: Patterns, relation: str, here: Argument, seeded: bool
 
 def _conclude(patterns: Patterns, head: Atom, found: Branches) -> None:
     for branch in found:
-        rule = FlatRule(patterns.made.name, (head,), branch.atoms, branch.absent, branch.computations)
-        patterns.made.rules.append(rule)
+        rule = FlatRule(patterns.compilation.name, (head,), branch.atoms, branch.absent, branch.computations)
+        patterns.compilation.rules.append(rule)
 
 
 def _inverted(path: Any) -> Any:

@@ -97,13 +97,13 @@ def compile_query(
     """Translate a query; `name` begins the names of its relations, `bindings` are values for some of its variables."""
     algebra, base = parse_query(text, base, prefixes)
     form = algebra.name.removesuffix("Query").lower()
-    made = Compilation(name, base, **dataset(algebra.datasetClause))
+    compilation = Compilation(name, base, **dataset(algebra.datasetClause))
     asked = _modifiers(algebra.p)
-    seed = auxiliary.given(made, _known(bindings, algebra)) if bindings else UNIT
-    branches = Patterns(made, seed=seed).branches(asked.pattern) if asked.pattern is not None else [seed]
+    seed = auxiliary.given(compilation, _known(bindings, algebra)) if bindings else UNIT
+    branches = Patterns(compilation, seed=seed).branches(asked.pattern) if asked.pattern is not None else [seed]
     in_scope = sorted({each for branch in branches for each in branch.bound if not each.startswith("~")})
     shown = _shown(form, algebra, asked, in_scope)
-    query = _query(form, made, asked, branches, shown, f"{name}{AUXILIARY}answer")
+    query = _query(form, compilation, asked, branches, shown, f"{name}{AUXILIARY}answer")
     return replace(
         query,
         template=tuple(_template(algebra.template or [])),
@@ -121,16 +121,21 @@ def _known(bindings: Mapping[str, Term], algebra: Algebra) -> Mapping[str, Term]
 
 
 def _query(
-    form: str, made: Compilation, asked: _Modifiers, branches: list[Branch], shown: tuple[str, ...], relation: str
+    form: str,
+    compilation: Compilation,
+    asked: _Modifiers,
+    branches: list[Branch],
+    shown: tuple[str, ...],
+    relation: str,
 ) -> Query:
-    order, extra = _order(made, asked.order or [], shown)
+    order, extra = _order(compilation, asked.order or [], shown)
     columns = (*shown, *extra)
     # Where the order needs nothing else, each solution of DISTINCT is wanted once: the answer is a set.
     distinct = asked.distinct and not extra
     answer = Atom(relation, tuple(Variable(column) for column in columns))
     padded = [_padded(branch, columns, extra) for branch in branches]
-    made.conclude(answer.relation, columns, padded, bag=not distinct)
-    return Query(form, tuple(made.rules), answer, shown, asked.distinct, order, asked.offset, asked.limit)
+    compilation.conclude(answer.relation, columns, padded, bag=not distinct)
+    return Query(form, tuple(compilation.rules), answer, shown, asked.distinct, order, asked.offset, asked.limit)
 
 
 def cut_query(algebra: Algebra, patterns: Patterns) -> tuple[Atom, Ordering, bool, frozenset[str]]:
@@ -141,15 +146,22 @@ def cut_query(algebra: Algebra, patterns: Patterns) -> tuple[Atom, Ordering, boo
     asked = _modifiers(algebra)
     branches = patterns.branches(asked.pattern)
     shown = asked.shown or ()
-    query = _query("select", patterns.made, asked, branches, shown, patterns.made.relation("inner"))
+    query = _query("select", patterns.compilation, asked, branches, shown, patterns.compilation.relation("inner"))
     always = frozenset(shown).intersection(*(branch.bound for branch in branches))
     return query.answer, query.ordering, not query.is_set, always
 
 
-def pattern_query(pattern: Algebra, names: tuple[str, ...], made: Compilation, *, once: bool) -> Query:
+def pattern_query(pattern: Algebra, names: tuple[str, ...], compilation: Compilation, *, once: bool) -> Query:
     """A query for certain variables of a pattern; `once`: however many solutions have the same values for them."""
     asked = _Modifiers(pattern, names, distinct=once)
-    return _query("select", made, asked, Patterns(made).branches(pattern), names, f"{made.name}{AUXILIARY}answer")
+    return _query(
+        "select",
+        compilation,
+        asked,
+        Patterns(compilation).branches(pattern),
+        names,
+        f"{compilation.name}{AUXILIARY}answer",
+    )
 
 
 def dataset(clauses: Any) -> dict[str, Any]:
@@ -210,16 +222,16 @@ def _shown(form: str, algebra: Algebra, asked: _Modifiers, in_scope: list[str]) 
 
 
 def _order(
-    made: Compilation, conditions: list[Any], shown: tuple[str, ...]
+    compilation: Compilation, conditions: list[Any], shown: tuple[str, ...]
 ) -> tuple[tuple[Order, ...], dict[str, Expression]]:
     """The conditions of ORDER BY, and the expressions among them that are not shown anyway, by their column."""
     order, extra = [], {}
     for condition in conditions:
-        expression = Translator(_no_exists, made).translate(condition.expr)  # see _with_named_orders
+        expression = Translator(_no_exists, compilation).translate(condition.expr)  # see _with_named_orders
         if isinstance(expression, Variable) and expression.name in shown:
             column = expression.name
         else:
-            column = made.variable()
+            column = compilation.variable()
             extra[column] = expression
         order.append(Order(column, condition.order == "DESC"))
     return tuple(order), extra

@@ -78,7 +78,7 @@ def new_label() -> str:
     return f"u{uuid4().hex[:12]}"
 
 
-def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:
+def _operations(node: Algebra, compilation: Compilation) -> Iterator[Operation]:
     match node.name:
         case "InsertData":
             yield Modify(None, insert=tuple(_patterns(node, None)))
@@ -86,9 +86,9 @@ def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:
             yield Modify(None, delete=tuple(_patterns(node, None)))
         case "DeleteWhere":
             patterns = tuple(_patterns(node, None))
-            yield Modify(_of_quads(node, patterns, made), delete=patterns)
+            yield Modify(_of_quads(node, patterns, compilation), delete=patterns)
         case "Modify":
-            yield _modify(node, made)
+            yield _modify(node, compilation)
         case "Clear" | "Drop":
             yield Clear(_graph(node.graphiri))
         case "Create":
@@ -104,27 +104,27 @@ def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:
             raise SparqlError(f"the operation {node.name} is not known")
 
 
-def _modify(node: Algebra, made: Compilation) -> Modify:
+def _modify(node: Algebra, compilation: Compilation) -> Modify:
     home = None if node.withClause is None else argument_from(node.withClause)
     if node.using:
-        made.default_graphs, made.named_graphs = dataset(node.using).values()
+        compilation.default_graphs, compilation.named_graphs = dataset(node.using).values()
     elif home is not None:
-        made.default_graphs = (home,)
+        compilation.default_graphs = (home,)
     delete = tuple(_patterns(node.delete, home)) if node.delete is not None else ()
     insert = tuple(_patterns(node.insert, home)) if node.insert is not None else ()
     # A blank node of the template is another one for each solution, so equal ones count.
     once = not any(isinstance(each, Variable) and each.name.startswith(HIDDEN) for quad in insert for each in quad)
-    return Modify(pattern_query(node.where, _names((*delete, *insert)), made, once=once), delete, insert)
+    return Modify(pattern_query(node.where, _names((*delete, *insert)), compilation, once=once), delete, insert)
 
 
-def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], made: Compilation) -> Query:
+def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], compilation: Compilation) -> Query:
     """DELETE WHERE looks for its own template."""
     from rdflib.plugins.sparql.algebra import BGP, Graph, Join
 
     pattern = BGP(list(node.triples or []))
     for graph, triples in (node.quads or {}).items():
         pattern = Join(p1=pattern, p2=Graph(graph, BGP(list(triples))))
-    return pattern_query(pattern, _names(patterns), made, once=True)
+    return pattern_query(pattern, _names(patterns), compilation, once=True)
 
 
 def _patterns(node: Algebra, home: Argument | None) -> Iterator[Pattern]:

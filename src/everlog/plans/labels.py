@@ -2,12 +2,12 @@
 
 The papers write `B^I`, `B^D`, `B^(I\\O)`: an atom reads a named set. Algorithms are written over these labels once; an
 engine knows how to evaluate a rule whose body atoms each name one. A label is a condition on the bits that a fact
-carries while an update runs: of the bits it cares about, which are set. The papers' letters and our words:
+carries while an update runs: which of the bits it cares about are set. The papers' letters and our words:
 
     here            paper                   what it holds
     ALL, NEW, OLD   I, ΔI, I \\ ΔI           while everything is derived from scratch: row by row, no bits
     BEFORE          I                       what was there before the update
-    NOW             I'                      what is there now: complete for lower components, growing for the own one
+    NOW             I'                      what is there now: complete for lower components, growing for this one
     RETAINED        I ∩ I'                  there before and now
     LOST, GAINED    I \\ I', I' \\ I          the change of what a component reads
     FRONTIER        N, ΔD, ΔI               the facts that the round works on
@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 
 class Bit(IntFlag):
-    """What is known of a fact. No bit: a derived fact that is there, was there, and that nothing has touched."""
+    """What is known of a fact. No bit: a derived fact, present before and now, that the update has not touched."""
 
     EXPLICIT = 1
     ABSENT = 2  # not there now
@@ -43,9 +43,9 @@ class Bit(IntFlag):
     SUPPORTED = 1024  # Y: derived from proved facts; with CHECKED it is P
     EXPANDED = 2048  # V: what follows from its proof has been looked at
     FRESH = 4096  # concluded in this round, and read from the next on
-    MARKED = 8192  # the next update takes it away, or what it was derived from
-    SATED = 16384  # enough rule instances of it were looked at for now
-    ASKED = 32768  # all of them were
+    MARKED = 8192  # the next update deletes it, or a fact it was derived from
+    SATED = 16384  # enough of its rule instances have been looked at for now
+    ASKED = 32768  # all of its rule instances have been looked at
 
     # The backward search has no fresh conclusions; there the same bit says that easy proofs were tried.
     TRIED = 4096
@@ -55,7 +55,7 @@ PRIVATE = (
     Bit.EDITED | Bit.FRONTIER | Bit.CHECKED | Bit.SUSPECT | Bit.DONE | Bit.DISPROVED | Bit.SUPPORTED | Bit.EXPANDED
     | Bit.FRESH | Bit.SATED | Bit.ASKED
 )  # fmt: skip
-"""Bits that mean something to the component at work only."""
+"""Bits that have a meaning for the current component only."""
 
 
 class Condition(NamedTuple):

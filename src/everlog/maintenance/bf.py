@@ -6,8 +6,8 @@ too; forward chaining from what is proved (Algorithm 3) goes on in between. What
 have been looked at is disproved, and the consequences of disproved facts of D join D.
 
 Two things differ from working fact by fact. An unproved fact looks at a few instances first and at more each round, so
-that a fact with an easy proof does not drag in its whole support. And facts of lower components are not searched for:
-they are there or not, so a fact with an instance over them alone is proved at once.
+that a fact with an easy proof does not drag in its whole support. And facts of lower components need no search:
+they are present or not, so a fact with an instance over them alone is proved at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _NO_LONGER_EXPLICIT = Begin(
 )
 _IN_ROUND = Relabel(set=Bit.FRONTIER)
 _FIRST_LOOK = 4  # rule instances per rule that an unproved fact looks at first …
-_WIDER = 4  # … and how many times more each time after
+_WIDER = 4  # … and the factor by which that grows in each further round
 
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
@@ -64,7 +64,7 @@ def delete_unproved(
 def _search(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport, easy: Sweep
 ) -> bool:
-    """Prove or disprove the facts of D that were not checked yet; says whether some were disproved."""
+    """Prove or disprove the facts of D that were not checked yet; returns whether some were disproved."""
     saturate, ask = component.marking("forward", _saturate), component.cached("backward", _ask)
     limit = _FIRST_LOOK
     while report.add("backward", engine.sweep(easy, watch)).worked_on or limit > _FIRST_LOOK:
@@ -216,6 +216,6 @@ def _disproof(component: MaintainedComponent) -> Sweep:
 
 
 def _conclusion(component: MaintainedComponent) -> Sweep:
-    """Line 11: facts of D that were not proved are gone. The search leaves no bit that insertion reads otherwise."""
+    """Line 11: facts of D that were not proved are gone. Bits that mean something else to insertion are cleared."""
     gone = Begin(having(Bit.SUSPECT | Bit.DISPROVED), Relabel(set=Bit.ABSENT, clear=Bit.TRIED))
     return Sweep("conclusion", component.heads, (gone, Begin(having(Bit.TRIED), Relabel(clear=Bit.TRIED))))

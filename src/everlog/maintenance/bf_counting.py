@@ -1,7 +1,7 @@
 """B/F with counts: each fact also keeps its number of derivations by rules that do not recurse (Hu et al. 2018).
 
-A count above zero is a proof, without search. Counts are kept exact by delta rules, as in `counting`; where they are
-not kept yet they are counted once, from the state before the update.
+A count above zero is a proof, without search. Delta rules keep counts exact, as in `counting`; where there are none
+yet, they are counted once, from the state before the update.
 """
 
 from __future__ import annotations

@@ -43,9 +43,9 @@ class MaintainedComponent:
 
     component: Component[EvaluatedRule]
     known: Known = field(default_factory=Known)
-    added: tuple[EvaluatedRule, ...] = ()  # rules that the update at work adds
+    added: tuple[EvaluatedRule, ...] = ()  # rules that the current update adds
     removed: tuple[FlatRule, ...] = ()  # rules it removes, whose facts are this component's
-    marks: Marks = Marks.NONE  # what passes marks on in the update at work
+    marks: Marks = Marks.NONE  # what passes marks on in the current update
     _cached: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -94,7 +94,7 @@ class MaintainedComponent:
         *,
         removed: Sequence[FlatRule] | None = None,
     ) -> list[SweepVariant]:
-        """Instances that the update takes away from these rules, and all that removed rules had, or some of these."""
+        """Instances of these rules that the update takes away, and all of removed rules (all of them, or `removed`)."""
         going = self.removed if removed is None else removed
         return [
             *(v for rule in rules if rule in self.old_rules for v in lost_instances(rule, self.heads, effect, ranks)),
@@ -102,7 +102,7 @@ class MaintainedComponent:
         ]
 
     def gained(self, rules: Sequence[FlatRule], effect: Effect, ranks: Ranks = Ranks.IGNORED) -> list[SweepVariant]:
-        """Instances that the update gives to these rules: to an added rule, all it has."""
+        """Instances of these rules that the update adds; of an added rule, all."""
         return [
             variant
             for rule in rules
@@ -115,11 +115,11 @@ class MaintainedComponent:
 
     @property
     def orphans(self) -> tuple[Atom, ...]:
-        """Heads that no rule has any more: of these facts only the explicit ones stay, and no search is needed."""
+        """Heads that no remaining rule has: of their facts only the explicit ones stay, without any search."""
         return tuple(head for head in self.heads if not any(unify(head, own) for r in self.rules for own in r.heads))
 
     def relations_that_go(self) -> set[str]:
-        """Relations whose last rules are among those that go, and those that follow from these alone."""
+        """Relations that lose their last rules, and those derived from such relations alone."""
         gone: set[str] = set()
         while True:
             standing = [rule for rule in self.rules if not any(atom.relation in gone for atom in rule.atoms)]
@@ -128,14 +128,14 @@ class MaintainedComponent:
                 return gone
 
     def refuted_relations(self) -> set[str]:
-        """Relations that are read by bodies which no delta rule covers (plans/flat_rules.Refuted)."""
+        """Relations read by refuted bodies (plans/flat_rules.Refuted), for which there are no delta rules."""
         return {
             atom.relation for rule in self.rules for refuted in rule.refuted for atom, _ in rule_reads(refuted.body)
         }
 
     @property
     def mixed(self) -> bool:
-        """May an atom match facts of this component and of others?"""
+        """Can an atom match both facts of this component and facts of others?"""
         return any(
             not any(covers(head, atom) for head in self.heads)
             for rule in self.recursive_rules
@@ -154,7 +154,7 @@ class MaintainedComponent:
         return [value for value in self._cached.values() if isinstance(value, Sweep)]
 
     def marking(self, name: str, make: Callable[[MaintainedComponent], Sweep]) -> Sweep:
-        """A sweep that passes marks on if the update at work asks for that."""
+        """A sweep that passes marks on if the current update asks for that."""
         sweep = self.cached(name, make)
         if self.marks is Marks.NONE:
             return sweep

@@ -1,7 +1,7 @@
 """DRed: overdelete, rederive, insert (Gupta, Mumick and Subrahmanian 1993).
 
 With both refinements of Motik et al. (2015, section 3): in overdeletion an atom before the frontier's reads
-I \\ (O ∪ N) and one behind it I \\ O, and in insertion atoms before it read I \\ N, so that no instance is found twice.
+I \\ (O ∪ N) and one after it I \\ O, and in insertion atoms before it read I \\ N, so that no instance is found twice.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _COUNTED = Begin(having(Bit.ABSENT, lacking=Bit.FRESH), Relabel(set=Bit.FRESH), 
 
 
 def insertion(component: MaintainedComponent) -> Sweep:
-    """Gains of the inputs, new explicit facts, and what was derived again; and all that follows."""
+    """Gains of the inputs, new explicit facts, what was derived again, and all that follows from these."""
     return component.marking("insertion", _insertion)
 
 
@@ -59,7 +59,7 @@ def _from_scratch(component: MaintainedComponent) -> Sweep:
 
 
 def explicit_only(heads: tuple[Atom, ...]) -> Sweep:
-    """Of facts that were taken away those that are explicit, after all."""
+    """Restore those of the overdeleted facts that are explicit."""
     return Sweep("explicit", heads, (_EXPLICIT,), enter=_ENTER, done=_LEAVE)
 
 

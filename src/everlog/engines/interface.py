@@ -216,7 +216,7 @@ class MaintainingEngine(Engine, Protocol):
         """Mark the explicit ones of these facts, and what remembers one of them; returns how many of each."""
 
     def suspect_marked(self) -> int:
-        """Make derived facts suspect that were marked during the update before; returns how many."""
+        """Make the derived facts suspect that the previous update has marked; returns how many."""
 
     def tidy(self) -> None:
         """Drop what past updates left behind: facts that are gone, and the ranks and weights of those that stay.
@@ -232,4 +232,4 @@ class MaintainingEngine(Engine, Protocol):
         """The update is complete; returns what it changed."""
 
     def abort(self) -> None:
-        """The update never was."""
+        """Undo the update."""

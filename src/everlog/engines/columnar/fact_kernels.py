@@ -198,7 +198,7 @@ def find_facts(relations, relation, code, operands, batch, count, keys, places, 
 
 @kernel
 def find_candidates(relations, relation, count, keys, places):
-    """For each hashed key its tag, the first slot of a wide table that may be its own, and the fact there under way."""
+    """For each hashed key: its tag and the first slot of a wide table that may hold it; prefetches the fact there."""
     slots, width = relations[relation, at.R_SLOTS], relations[relation, at.R_ARITY]
     address, facts = relations[relation, at.R_KEYS], relations[relation, at.R_FACTS]
     entries = uint64s(address)

@@ -1,6 +1,6 @@
 """How does an update touch facts so that it can be undone, or become the new state?
 
-The first time an update touches a row it writes down what the row's mask, weight and rank were. Until commit it sets
+The first time an update touches a row, it records the row's mask, weight and rank. Until commit it sets
 bits, weights and ranks and adds rows that are absent; nothing else changes.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
@@ -26,7 +26,7 @@ def journal_has_room(relations, relation, count):
 
 @kernel
 def touch(relations, relation, row):
-    """Write down what a row was, if this update has not yet."""
+    """Record what a row was, unless this update already has."""
     masks = uint16s(relations[relation, at.R_MASKS])
     if masks[row] & at.TOUCHED:
         return
@@ -95,7 +95,7 @@ def settle_unowned(relations, relation, code, owners):
 
 @kernel
 def _decide(masks, row, present):
-    """Say whether a fact is there now; returns whether that is a gain and whether it is a loss."""
+    """Set whether a fact is present now; returns whether that is a gain and whether it is a loss."""
     masks[row] = relabelled(masks[row], 0, at.ABSENT) if present else relabelled(masks[row], at.ABSENT, 0)
     was = (masks[row] & at.WAS_ABSENT) == 0
     return 1 if present and not was else 0, 1 if was and not present else 0
@@ -103,7 +103,7 @@ def _decide(masks, row, present):
 
 @kernel
 def decide_batch(relations, indexes, relation, code, batch, count, present, keys, places, fresh, found):
-    """Say of a batch of facts that they are there, or are not; returns gains, losses and whether there was room."""
+    """Set whether a batch of facts is present; returns gains, losses and whether there was room."""
     gained, lost = np.int64(0), np.int64(0)
     if not journal_has_room(relations, relation, count) or not has_room(relations, indexes, relation, count):
         return gained, lost, False
@@ -139,7 +139,7 @@ def chain_rows(relations, indexes, index, head, rows, used):
 
 @kernel
 def touches_pattern(relations, relation, code, owners, edited):
-    """Is there a touched fact of some patterns that has changed, or that was edited?"""
+    """Has a fact that matches some patterns changed, or if `edited`, been edited?"""
     journal, masks = int32s(relations[relation, at.R_JOURNAL]), uint16s(relations[relation, at.R_MASKS])
     facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
     for entry in range(relations[relation, at.R_JOURNAL_SIZE]):
@@ -156,7 +156,7 @@ def touches_pattern(relations, relation, code, owners, edited):
 
 @kernel
 def finish_component(relations, relation, code, owners, counted):
-    """A component is done with its touched facts: with counts, they are there if explicit or derived at least once.
+    """A component is done. If `counted`, its touched facts are present if explicit or derived at least once.
 
     Returns how many were gained and lost. Other components see no bits of this one.
     """
@@ -244,7 +244,7 @@ def lift_rows(relations, relation, code, owners, by):
 def commit_rows(relations, relation):
     """The state now becomes the state before the next update.
 
-    Rows that were gained are left in the queue, rows that were lost in the frontier; returns the dead rows more.
+    Leaves gained rows in the queue and lost rows in the frontier; returns how many more rows are dead.
     """
     journal, masks = int32s(relations[relation, at.R_JOURNAL]), uint16s(relations[relation, at.R_MASKS])
     gains, losses = int32s(relations[relation, at.R_QUEUE]), int32s(relations[relation, at.R_FRONTIER])

@@ -1,14 +1,14 @@
-"""How is a phase run: every plan, round after round, without leaving compiled code?
+"""How is a phase run, plan by plan and round by round, without leaving compiled code?
 
-`run` interprets plans (layout.py) over batches of bindings. A step takes a batch of at most BATCH bindings, kept
-column by column, and gives the next batch; a step that yields more than fits keeps a cursor and goes on when the
-steps after it have used up what it gave. So memory is bounded, loops are tight, and the cost of interpreting is
+`run` interprets plans (layout.py) over batches of bindings. A step takes a batch of at most BATCH bindings, stored
+by column, and produces the next batch; a step that yields more than fits has a cursor and continues when the steps
+after it have consumed what it produced. So memory is bounded, loops are tight, and the cost of interpreting is
 spread over a batch.
 
 `sweep` does the same for an update's passes over labelled facts (plans/sweeps.py).
 
 The kernels come back to Python when a relation must grow, when an expression needs Python, when new plans are due, and
-now and then for limits and Ctrl-C. All their state is in arrays, so that they go on where they were.
+now and then for limits and Ctrl-C. All their state is in arrays, so they continue where they stopped.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 
@@ -57,8 +57,8 @@ def emit(relations, indexes, code, starts, first, last, batch, count, keys, plac
 def end_round(relations, tracked, rank):
     """Conclusions become NEW; returns how many there are and whether plans were made for far smaller relations.
 
-    The round in which a fact came is its rank: no fact of the instance is of that round or later. Explicit facts,
-    which are there before the first, have rank 0.
+    A fact's rank is the round in which it was concluded: all facts of its instance come from earlier rounds. Explicit
+    facts, which precede the first round, have rank 0.
     """
     gained = 0
     outgrown = False
@@ -107,7 +107,7 @@ def evaluate(
     kinds,
     numbers,
 ):
-    """Evaluate the variant at hand to its end (layout.DONE), or until Python is needed."""
+    """Evaluate the current variant to its end (layout.DONE), or until Python is needed."""
     variant = state[at.T_VARIANT]
     level = state[at.T_LEVEL]
     if level < 0:
@@ -123,7 +123,7 @@ def evaluate(
         step = starts[first + level]
         operation = code[step]
         batch, count, cursor = batches[level], counts[level], cursors[level]
-        if cursor[0] >= count:  # used up: the step before goes on
+        if cursor[0] >= count:  # consumed: the step before continues
             level -= 1
             continue
         made = np.int64(0)

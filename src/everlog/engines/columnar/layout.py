@@ -1,4 +1,4 @@
-"""What stands where in the integer arrays that kernels read?
+"""How are the integer arrays laid out that kernels read?
 
 Kernels see relations, indexes and plans as rows of integers. The field numbers are constants here, used by the Python
 side that writes them and by the kernels that read them.
@@ -15,15 +15,15 @@ R_SIZE = 1  # rows in use
 R_LOW = 3  # rows below are OLD; rows from here to R_HIGH are NEW
 R_HIGH = 4  # rows from here on were concluded in this round and are read by no atom yet
 R_MASKS = 5  # address: a uint16 of label bits per row
-R_WEIGHTS = 6  # address: an int64 per row, or 0 where weights are not kept
+R_WEIGHTS = 6  # address: an int64 per row, or 0 where there are no weights
 R_SLOTS = 7  # of the hash table over whole facts
 R_KEYS = 8  # address: a uint64 per slot
-R_ROWS = 9  # address: an int32 per slot, or 0 for the table of a wide relation, which keeps rows beside tags
+R_ROWS = 9  # address: an int32 per slot, or 0 for a wide table, whose entries have the row beside the tag
 R_FIRST_INDEX = 10  # the first of its indexes in the index table, or -1
-R_PLANNED = 11  # rows when plans were last made; far more since then asks for new plans
+R_PLANNED = 11  # rows from which on plans must be made anew
 R_FACTS = 12  # address: the facts one after the other, R_ARITY int32 each
 R_LIMIT = 13  # facts for which columns and table have room
-R_RANKS = 14  # address: an int32 per row, or 0 where ranks are not kept
+R_RANKS = 14  # address: an int32 per row, or 0 where there are no ranks
 # What an update has touched: a journal entry per row, from which the update is undone or made the new state.
 R_JOURNAL = 15  # address: the rows, in the order they were first touched
 R_JOURNAL_SIZE = 16
@@ -66,7 +66,7 @@ PRIVATE = int(PRIVATE_BITS)
 
 # --- a step of a plan -------------------------------------------------------------------------------------------------
 # Every step: operation, then fields by operation, then lists. `operand` is a pair: (SLOT, slot) or (CONSTANT, id).
-OP_SCAN = 0  # rows of a range, from nothing
+OP_SCAN = 0  # rows of a range, for each binding
 OP_PROBE = 1  # rows that an index gives for each binding
 OP_LOOKUP = 2  # keep bindings whose whole fact is there
 OP_ABSENT = 3  # keep bindings whose whole fact is not there
@@ -90,12 +90,12 @@ S_OUTPUTS = 7  # how many (column, slot) pairs a row fills
 S_COPIES = 8  # how many slots are carried over
 S_CHECKS = 9  # how many (kind, column, value) checks a row must pass
 S_EXTRA = 10  # the comparison, or the number of the expression step
-S_RANK = 11  # the slot that carries a rank along, or -1
+S_RANK = 11  # the slot that carries a rank, or -1
 S_RANK_USE = 12  # what to do with the ranks of the rows that the step reads
-S_OWNERS = 13  # where the patterns of own facts stand in the code; 0: all rows of the relation are own
+S_OWNERS = 13  # the position of the patterns of own facts in the code; 0: all rows are own
 S_ORIGIN = 14  # the slot that holds the seed's row, or -1
 S_ORIGIN_RELATION = 15
-S_ENOUGH = 16  # bits of the seed that make further instances needless
+S_ENOUGH = 16  # bits of the seed that make further instances unnecessary
 S_SET = 17  # an effect: bits to set …
 S_CLEAR = 18  # … and to clear
 S_FLAGS = 19
@@ -116,12 +116,12 @@ RANK_UNUSED, RANK_OUTSIDE, RANK_START, RANK_CARRY, RANK_BELOW = 0, 1, 2, 3, 4
 WITNESS_UNUSED, WITNESS_START, WITNESS_CARRY = 0, 1, 2
 
 FLAG_CREATE, FLAG_QUEUE, FLAG_ABOVE, FLAG_RANK, FLAG_ORIGIN = 1, 2, 4, 8, 16
-FLAG_MARKS_ANY = 32  # marked facts pass their mark on also where they are not explicit
+FLAG_MARKS_ANY = 32  # marked facts pass their mark on even if they are not explicit
 
 PATTERN_ANY, PATTERN_CONSTANT, PATTERN_COLUMN = 0, 1, 2  # what a head asks of a column
 
 EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5  # of values
-SAME, IS_UNBOUND = 6, 7  # of terms, and whether there is one
+SAME, IS_UNBOUND = 6, 7  # of terms: the same term; no term
 
 # --- a variant: one row of the variant table ------------------------------------------------------------------------
 V_FIRST_STEP = 0
@@ -134,8 +134,8 @@ V_SIZE = 4
 T_ROUND = 0
 T_VARIANT = 1
 T_LEVEL = 2
-T_RELATION = 3  # what the kernel asks for: the relation to grow
-T_BUDGET = 4  # bindings until the kernel comes back by itself, for limits and Ctrl-C
+T_RELATION = 3  # the relation that must grow before the kernel can continue
+T_BUDGET = 4  # bindings until the kernel returns by itself, for limits and Ctrl-C
 T_FIRST = 5  # variants of the first round: [0, T_FIRST); of the others: [T_FIRST, T_VARIANTS)
 T_VARIANTS = 6
 T_STAGE = 7  # of a sweep
@@ -147,8 +147,8 @@ T_MARKED = 12  # facts that were marked
 T_APPLICATIONS = 13  # of all variants of a sweep
 T_EFFECTS = 14
 T_MOST = 15  # facts to be worked on before a sweep stops, or 0
-T_BINDINGS = 16  # that steps have made, in sweeps
-T_MOST_BINDINGS = 17  # that may be made before a sweep stops, or 0
+T_BINDINGS = 16  # bindings made by the steps of a sweep
+T_MOST_BINDINGS = 17  # bindings to be made before a sweep stops, or 0
 T_SIZE = 18
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5

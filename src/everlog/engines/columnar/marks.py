@@ -1,4 +1,4 @@
-"""How does the columnar engine mark what the next update takes away?"""
+"""How does the columnar engine mark the facts that the next update deletes?"""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ColumnarMarks:
         self._previous = np.empty(0, np.int64)
 
     def record_witnesses(self) -> None:
-        """From now on; of facts that are there already no witness is known."""
+        """Record witnesses from now on; the facts already present have none."""
         self._records = True
         engine = self._engine
         for relation in engine.by_number.values():
@@ -61,7 +61,7 @@ class ColumnarMarks:
         return suspects
 
     def relations(self) -> list[Relation]:
-        """Those with marked rows."""
+        """The relations with marked rows."""
         return [self._engine.by_number[number] for number in self._marked]
 
     def note_journal(self, relation: Relation) -> None:
@@ -96,7 +96,7 @@ class ColumnarMarks:
         )
 
     def forget(self) -> None:
-        """Begin a new log: rows get new numbers, or most entries are out of date. Witnesses come back with use."""
+        """Begin a new log, since rows are renumbered or most entries are out of date. Witnesses are recorded anew."""
         self._used = 0
         for number, parts in self._marked.items():
             self._engine.by_number[number].masks[np.concatenate(parts)] &= np.uint16(0xFFFF ^ at.MARKED)

@@ -81,7 +81,7 @@ def compile_plans(
 ) -> KernelProgram:
     """One program for all plans of a phase; `refute` makes the Python step of a refuted body.
 
-    `heads` are those of the component at work, for sweeps: they tell its facts from those of others.
+    `heads` are those of the current component, for sweeps: they tell its facts from those of others.
     """
     writer = _Writer(relation, tables, dictionary, refute, known, heads)
     for plan in plans:
@@ -102,7 +102,7 @@ class _Writer:
         self._heads, self._known = heads, known
         self._relation, self._tables, self._dictionary, self._refute = relation, tables, dictionary, refute
         self._plans: list[Plan] = []
-        self._code: list[int] = [0]  # so that no list stands at 0
+        self._code: list[int] = [0]  # so that no list is at position 0, which means none
         self._sweep: SweepVariant | None = None
         self._own: dict[Atom, bool] = {}
         self._starts: list[int] = []
@@ -255,7 +255,7 @@ class _Writer:
         return at.RANK_CARRY if self._sweep.ranks is Ranks.CARRIED else at.RANK_BELOW
 
     def _owners(self, atom: Atom) -> int:
-        """Where the patterns of the component's own facts stand, if others' facts match the atom too."""
+        """The position of the patterns of own facts, if facts of other components match the atom too; else 0."""
         if not self._own.get(atom) or any(covers(head, atom) for head in self._heads):
             return 0
         place = len(self._code)
@@ -347,7 +347,7 @@ class _Writer:
 
 
 def owner_patterns(heads: Sequence[Atom], relation: str, dictionary: Dictionary) -> list[int]:
-    """What the facts of a relation that these heads may conclude look like; the layout says how."""
+    """The patterns of the facts of a relation that these heads may conclude, as layout.py describes them."""
     patterns: list[list[int]] = []
     for head in heads:
         if head.relation != relation:

@@ -86,7 +86,7 @@ def apply_effect(relations, relation, code, step, batch, count, found, state):
 
 @kernel
 def remember_witness(relations, relation, row, slot, batch, i):
-    """A fact came from the witness of a binding, and shares its mark; returns 1 if that is news."""
+    """Record the witness of a binding for a fact, which takes over its mark; returns 1 if the fact is newly marked."""
     from_relation, from_row = batch[slot, i], batch[slot + 1, i]
     if from_relation < 0:
         return 0

@@ -1,7 +1,7 @@
 """How would one evaluate rules with nothing but sets of tuples?
 
-The honest yardstick: nested loops over Python dictionaries, no indexes, no cleverness. It keeps the interface honest
-and most tests instant. Facts are tuples of ids; each has the bits, weight and rank that maintenance asks for.
+The yardstick for other engines: nested loops over Python dictionaries, without indexes or optimisations. Most tests run
+on it instantly. Facts are tuples of ids; each has the bits, weight and rank that maintenance asks for.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class ReferenceEngine:
         return [fact for fact, entry in entries if (entry.mask & Bit.EXPLICIT if explicit else entry.present)]
 
     def columns(self, relation: str, facts: Collection[Fact]) -> FactColumns:
-        """Facts as columns."""
+        """Facts, column by column."""
         arity = self._shapes[relation].arity
         columns = [np.fromiter((fact[column] for fact in facts), np.int32, len(facts)) for column in range(arity)]
         return FactColumns(columns, len(facts))
@@ -197,7 +197,7 @@ class ReferenceEngine:
         return self._updates.regroup(rule)
 
     def forget(self, sweeps: Sequence[Sweep]) -> None:
-        """Nothing is kept of a sweep."""
+        """Nothing to do: this engine caches no sweeps."""
 
     def drop(self, relation: str) -> None:
         self._shapes.pop(relation, None)
@@ -228,7 +228,7 @@ class ReferenceEngine:
         self._updates.abort()
 
     def entries(self, relation: str) -> dict[Fact, Entry]:
-        """The facts of a relation, those among them that are absent too."""
+        """The facts of a relation, absent ones included."""
         return self._facts[relation]
 
     # --- one plan -----------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ class ReferenceEngine:
                 yield head, binding
 
     def bindings(self, plan: Plan) -> Iterator[Binding]:
-        """What makes the body of a plan's rule hold."""
+        """The bindings for which the body of a plan's rule holds."""
         yield from self._extend({}, [step for step in plan.steps if not isinstance(step, Conclude)])
 
     def _extend(self, binding: Binding, steps: Sequence[Step]) -> Iterator[Binding]:
@@ -266,7 +266,9 @@ class ReferenceEngine:
             case Refute():
                 outer = {variable.name: binding[variable.name] for variable in step.refuted.outer}
                 plan = plan_variant(seeded_variant(step.refuted.body), NoStatistics())
-                inner = [inner for inner in plan.steps[1:] if not isinstance(inner, Conclude)]  # the seed is at hand
+                inner = [
+                    inner for inner in plan.steps[1:] if not isinstance(inner, Conclude)
+                ]  # the first step reads the seed
                 if not any(True for _ in self._extend(outer, inner)):
                     yield binding
             case Select():

@@ -1,7 +1,7 @@
 """How would one pass marks on with nothing but dictionaries?
 
-The next update takes some explicit facts away. They are marked, and the mark goes to what rule applications derive
-from them meanwhile; where witnesses are recorded, also to facts whose witness is one of them.
+The explicit facts that the next update deletes are marked, and the mark passes to what rule applications derive from
+them meanwhile; where witnesses are recorded, also to facts whose witness is one of them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ReferenceMarks:
         return True
 
     def take(self) -> list[Place]:
-        """The marked facts; from now on none is."""
+        """Return the marked facts, and unmark them."""
         places = list(self._marked)
         self._marked.clear()
         for relation, fact in places:
@@ -82,7 +82,7 @@ class ReferenceMarks:
         return bool(self._engine.entries(place[0])[place[1]].mask & Bit.MARKED)
 
     def remember(self, place: Place, witness: Place | None) -> bool:
-        """A fact was derived or proved by an instance with this witness; says whether it is marked for that."""
+        """Record the witness of a derived or proved fact; returns whether the fact is marked because of it."""
         if witness is None:
             return False
         if self._records:

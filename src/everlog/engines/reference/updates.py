@@ -1,6 +1,6 @@
 """How would one carry an update through with nothing but loops?
 
-Sweeps (plans/sweeps.py), word by word. What an update touches is written down first, so that it can be undone.
+Sweeps, exactly as plans/sweeps.py describes them. What an update touches is recorded first, so that it can be undone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ReferenceUpdates:
 
     def __init__(self, engine: ReferenceEngine) -> None:
         self._engine = engine
-        self._journal: dict[str, dict[Fact, Entry]] = defaultdict(dict)  # what each touched fact was
+        self._journal: dict[str, dict[Fact, Entry]] = defaultdict(dict)  # each touched fact as it was before
         self._queue: dict[str, list[Fact]] = defaultdict(list)
         self.frontier: dict[str, list[Fact]] = defaultdict(list)
         self.marks = ReferenceMarks(engine)
@@ -329,7 +329,7 @@ def _relabel(entry: Entry, relabel: Relabel) -> None:
 
 
 def _decide(entry: Entry, present: bool, flow: Flow) -> Flow:
-    """Say whether a fact is there now, and count it if that is a change."""
+    """Set whether a fact is present now, and count it if that is a change."""
     entry.mask = entry.mask & ~Bit.ABSENT if present else entry.mask | Bit.ABSENT
     was = not entry.mask & Bit.WAS_ABSENT
     return Flow(flow.gained + (present and not was), flow.lost + (was and not present))

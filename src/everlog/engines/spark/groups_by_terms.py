@@ -1,7 +1,7 @@
 """How are aggregates computed where ids do not say enough?
 
-The values of a group come as a list of keys with multiplicities to a Python worker, where
-everlog.expressions.aggregates decides, as it does in process. A group whose functions do not all succeed is left out.
+A group's values come as a list of keys with multiplicities to a Python worker, where everlog.expressions.aggregates
+evaluates them, as it does in process. A group whose functions do not all succeed is left out.
 """
 
 from __future__ import annotations

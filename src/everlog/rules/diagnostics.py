@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class SourceText:
-    """A text with the name people know it by."""
+    """A text, and its name for error messages."""
 
     name: str
     text: str
@@ -41,7 +41,7 @@ class SourceText:
 
 @dataclass(frozen=True)
 class Span:
-    """Where something stands: offsets into a source, the end exclusive."""
+    """A range of a source text; the end is exclusive."""
 
     source: SourceText
     start: int
@@ -51,7 +51,7 @@ class Span:
         return Span(self.source, self.start, other.end)
 
 
-# A window of a long line that still fits a terminal.
+# Longer lines are cut to this width, which fits a terminal.
 WIDTH = 120
 
 

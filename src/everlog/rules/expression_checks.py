@@ -1,4 +1,4 @@
-"""Are functions there, with as many arguments as they take, and can constants work where they stand?
+"""Do the called functions exist, is the number of arguments right, and do constants fit where they are used?
 
 The functions themselves are in everlog.expressions; only their names and numbers of arguments matter here.
 """
@@ -28,7 +28,7 @@ from everlog.rules.syntax import (
     Program,
 )
 
-# These give another value each time; derived facts must not depend on when or how often they were derived.
+# These differ from call to call, but derived facts must not depend on when or how often they are derived.
 CHANCE = frozenset(("rand", "uuid", "struuid", "now", "bnode"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "neg"))
 

@@ -21,7 +21,7 @@ from everlog.rules.statements import MAX_DEPTH, Statement, Token, next_statement
 from everlog.rules.syntax import Atom, Export, Import, Literal, Program, Rule
 from everlog.rules.term_reader import TermReader
 
-MAX_PROBLEMS = 100  # a file that is no rule file at all should not print a novel
+MAX_PROBLEMS = 100  # enough, even for a file that is no rule file at all
 
 
 def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None) -> Program:
@@ -128,7 +128,7 @@ def read_program(path: str | Path, prefixes: Mapping[str, str] | None = None) ->
 
 
 def _read(statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]) -> tuple[Any, int]:
-    """What a statement says (None: nothing that can be used), and where to read on."""
+    """The content of a statement (None if it has errors), and where the next one begins."""
     from lark.exceptions import UnexpectedToken
 
     from everlog.rules.syntax_errors import explain, missing_dot

@@ -1,4 +1,4 @@
-"""What would a program be if some rules came and others went?"""
+"""What would a program be if some rules were added and others removed?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everlog.rules.syntax import Program, Rule
 
 @dataclass(frozen=True)
 class PlannedChange:
-    """Rules of a program, all named, and what is to happen to them."""
+    """The rules of a program, all named, and which are to be added and removed."""
 
     rules: tuple[Rule, ...] = ()
     added: tuple[Rule, ...] = ()

@@ -1,8 +1,7 @@
 """Which patterns need a relation of their own?
 
-VALUES has rows that nobody derives; DISTINCT makes sets of what counts more than once below it; graphs that are merged,
-and names and nodes of graphs, are sets too. Each becomes an auxiliary relation, one for each set of
-variables that its solutions may bind.
+VALUES has rows that no rule derives; DISTINCT makes a set of what is a bag below it; merged graphs, and names and nodes
+of graphs, are sets too. Each becomes an auxiliary relation, or one for each set of variables that solutions may bind.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Branches = list[Branch]
 
 
 def values(compilation: Compilation, rows: Sequence[Any]) -> Branches:
-    """VALUES: a row's number is part of it, so that equal rows are two."""
+    """VALUES: each row includes its number, so that equal rows stay distinct."""
     by_schema: dict[tuple[str, ...], list[tuple[Constant, ...]]] = defaultdict(list)
     for number, row in enumerate(rows):
         given = {str(variable): term for variable, term in row.items() if is_term(term)}
@@ -42,7 +41,7 @@ def values(compilation: Compilation, rows: Sequence[Any]) -> Branches:
 
 
 def given(compilation: Compilation, values: Mapping[str, Term]) -> Branch:
-    """Variables with values that are known before; patterns see them as they see what is bound around EXISTS."""
+    """Variables whose values are given; patterns see them like variables bound around EXISTS."""
     relation, names = compilation.relation("given"), frozenset(values)
     compilation.rules.append(FlatRule(compilation.name, (Atom(relation, tuple(map(Constant, values.values()))),), ()))
     return replace(UNIT.having(Atom(relation, tuple(map(Variable, values)))), outside=names)
@@ -65,7 +64,7 @@ def distinct(compilation: Compilation, branches: Branches) -> Branches:
 
 
 def _once(compilation: Compilation, what: str) -> tuple[str, bool]:
-    """The name of a relation that a query needs once, and whether its rules are still to be made."""
+    """The name of a relation that a query needs at most once, and whether it still has no rules."""
     name = f"{compilation.name}{AUXILIARY}{what}"
     return name, not any(head.relation == name for rule in compilation.rules for head in rule.heads)
 

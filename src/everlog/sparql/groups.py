@@ -1,12 +1,12 @@
 """What do GROUP BY and aggregates become?
 
 The solutions that are grouped fill a bag: a column for each key, then one for each expression that is aggregated. A
-relation of groups over it has the keys and the results (GroupRule, plans/flat_rules.py). COUNT(DISTINCT *) counts in a
-bag of its own, in which each solution is once.
+relation of groups over it has the keys and the results (GroupRule, plans/flat_rules.py). COUNT(DISTINCT *) has a bag
+of its own, in which each solution occurs once.
 
-A key or a result may have no value, so there is a branch for each set of those that do. Inside GRAPH ?g each graph is
-grouped alone. Without GROUP BY there is one group even of no solutions, inside GRAPH ?g one for each graph. The engine
-says what such a group has, except that SPARQL knows an average of nothing.
+A key or a result may have no value, so there is a branch for each set of those that have one. Inside GRAPH ?g each
+graph is grouped alone. Without GROUP BY there is one group even over no solutions, inside GRAPH ?g one for each graph.
+The engine computes the results of such a group, except for AVG, which SPARQL defines as 0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,12 @@ _FUNCTIONS = {
     "GroupConcat": "GROUP_CONCAT",
 }
 _NEVER_FAIL = ("COUNT",)
-_OF_NOTHING: dict[str, Term] = {"COUNT": 0, "SUM": 0, "AVG": 0, "GROUP_CONCAT": ""}  # the others have no value then
+_OF_NOTHING: dict[str, Term] = {
+    "COUNT": 0,
+    "SUM": 0,
+    "AVG": 0,
+    "GROUP_CONCAT": "",
+}  # the others have no value over no solutions
 
 
 @dataclass
@@ -51,7 +56,7 @@ class _Results:
     columns: list[Any] = field(default_factory=list)  # the expressions that are aggregated
     functions: list[GroupFunction] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    rows: Atom | None = None  # the bag, once it is there
+    rows: Atom | None = None  # the bag, once it is made
 
     def add(self, function: str, column: int | None, aggregate: Any) -> None:
         separator = " " if aggregate.separator is None else str(aggregate.separator)
@@ -124,7 +129,7 @@ def _row(branch: Branch, keys: Sequence[str], columns: Sequence[Expression], nam
 
 
 def _with_nothing(patterns: Patterns, rows: Atom, found: Branches, functions: dict[str, GroupFunction]) -> Branches:
-    """Groups where there are solutions, and in place of what the engine says of the others, what SPARQL does."""
+    """Groups with solutions as the engine has them, and groups without as SPARQL defines them."""
     compilation = patterns.compilation
     relation, graphs = compilation.relation("some"), rows.args[: len(patterns.graph_variable)]
     compilation.conclude(relation, [graph.name for graph in graphs if isinstance(graph, Variable)], [UNIT.having(rows)])

@@ -1,10 +1,10 @@
 """Which branches does a property path have?
 
 Sequences, alternatives, inverses and negated sets are bags, and become atoms and branches like any pattern. `*`, `+`
-and `?` are sets: each becomes a relation of its own, filled by rules that recurse like a user's would. Where one end is
-given, only what can be reached from it is looked for: `:a :p* ?y` never computes all pairs.
+and `?` are sets: each becomes a relation of its own, defined by recursive rules like a user's. Where one end is given,
+only what can be reached from it is computed: `:a :p* ?y` never computes all pairs.
 
-A path of length zero leads from every node of the graph to itself, and from an end that is given even if it is no node.
+A path of length zero leads from every node of the graph to itself, and from a given end even if it is not a node.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Branches = list[Branch]
 
 
 def branches(patterns: Patterns, start: Argument, path: Any, end: Argument) -> Branches:
-    """The ways from one term to another by a path, which may be a mere predicate."""
+    """The branches of a path between two terms; the path may be just a predicate."""
     from rdflib.paths import AlternativePath, InvPath, MulPath, NegatedPath, SequencePath
 
     if isinstance(path, SequencePath):
@@ -37,7 +37,7 @@ def branches(patterns: Patterns, start: Argument, path: Any, end: Argument) -> B
     if isinstance(path, NegatedPath):
         return _negated(patterns, start, list(path.args), end)
     if isinstance(path, MulPath):
-        # Once or more of what may be nothing is any number of it, from an end that is given and no node too.
+        # One or more of a path that may be empty is the same as zero or more, also from a given end that is not a node.
         how = "*" if path.mod == "+" and _may_be_nothing(path.path) else path.mod
         return [_repeated(patterns, start, path.path, how, end)]
     return [UNIT.having(patterns.triple(start, argument_from(path), end))]
@@ -55,7 +55,7 @@ def _sequence(patterns: Patterns, start: Argument, steps: list[Any], end: Argume
 
 
 def _negated(patterns: Patterns, start: Argument, members: list[Any], end: Argument) -> Branches:
-    """A step by any predicate but some, forwards; and backwards by any but those that are named with `^`."""
+    """A step forwards by any predicate but the plain ones, or backwards by any but those named with `^`."""
     backwards = [member for member in members if _inverse(member) is not None]
     forwards = [member for member in members if _inverse(member) is None]
     found = []
@@ -104,7 +104,7 @@ def _may_be_nothing(path: Any) -> bool:
 def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Argument) -> Branch:
     """`?`, `*` and `+`: a set of pairs, or of the ends that a given one leads to."""
     compilation, graph = patterns.compilation, patterns.graph
-    # The graph is a column where it is not known, since ways do not lead from one graph to another.
+    # The graph is a column where it is a variable, since a path stays within one graph.
     graphs = (graph,) if isinstance(graph, Variable) else ()
     if isinstance(end, Constant) and not isinstance(start, Constant):
         return _repeated(patterns, end, _inverted(path), how, start)

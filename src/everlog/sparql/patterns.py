@@ -9,8 +9,8 @@
     paths                         paths.py
     EXISTS                        a relation of the outer bindings that have a solution inside
 
-Projections under NOT are auxiliary relations; everything else is one body. So an answer keeps counts of what it shows,
-and not the joins below it.
+Projections under NOT are auxiliary relations; everything else is one body. So what is stored are counts of solutions,
+not the joins below them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ Branches = list[Branch]
 
 @dataclass
 class Compilation:
-    """What is made while one query is translated: auxiliary rules, and names that nobody else has."""
+    """The result of translating one query so far: auxiliary rules, and the fresh names in use."""
 
     name: str
     base: str | None = None
@@ -83,8 +83,10 @@ class Patterns:
 
     def __init__(self, compilation: Compilation, graph: Argument | None = None, seed: Branch = UNIT) -> None:
         self.compilation = compilation
-        self.graph = graph  # the graph that is looked at; None is the default graph
-        self.seed = seed  # what is bound around: values that are given, and inside EXISTS; it goes with every pattern
+        self.graph = graph  # the current graph; None is the default graph
+        self.seed = (
+            seed  # bindings from outside, joined to every pattern: given values, and what is bound around EXISTS
+        )
         self._exists: dict[str, tuple[Algebra, bool]] = {}
 
     def branches(self, pattern: Algebra) -> Branches:
@@ -112,7 +114,7 @@ class Patterns:
         return self._product([self.seed], found if pattern.triples else self.in_some_graph([UNIT]))
 
     def triple(self, subject: Argument, predicate: Argument, object_: Argument) -> Atom:
-        """The atom that matches triples of the graph that is looked at."""
+        """The atom that matches triples of the current graph."""
         if self.graph is not None:
             return Atom(QUAD, (subject, predicate, object_, self.graph))
         if self.compilation.default_graphs:
@@ -126,7 +128,7 @@ class Patterns:
         if isinstance(graph, Constant):
             inside = Patterns(self.compilation, graph, self.seed)
             return inside.in_some_graph(inside.branches(pattern.p))
-        # Inside, the variable has no value yet: the graph goes by another name until the pattern is matched.
+        # Inside, the variable is not bound yet: another one stands for the graph until the pattern is matched.
         inside = Patterns(self.compilation, Variable(self.compilation.variable()), self.seed)
         return [inside._graph_named(branch, graph) for branch in inside.in_some_graph(inside.branches(pattern.p))]
 
@@ -138,7 +140,7 @@ class Patterns:
         return branch.renamed({self.graph.name: name.name})
 
     def in_some_graph(self, found: Branches) -> Branches:
-        """Inside GRAPH a pattern is looked for in a graph that there is."""
+        """Inside GRAPH, a pattern is matched only in graphs that exist."""
         if self.graph is None:
             return found
         restricted = self.compilation.named_graphs is not None
@@ -151,7 +153,7 @@ class Patterns:
 
     @property
     def graph_variable(self) -> frozenset[str]:
-        """The variable of the graph that is looked at, if there is one: it goes with everything inside GRAPH."""
+        """The variable of the current graph, if it has one: everything inside GRAPH depends on it."""
         return frozenset((self.graph.name,)) if isinstance(self.graph, Variable) else frozenset()
 
     # --- putting patterns together ------------------------------------------------------------------------------------
@@ -243,7 +245,7 @@ class Patterns:
         return Variable(name)
 
     def _cases(self, expression: Expression, branch: Branch) -> Iterator[tuple[Branch, Expression]]:
-        """A branch for each way in which the EXISTS in an expression may turn out, and the expression then."""
+        """A branch for each combination of truth values of the EXISTS in an expression, and the expression then."""
         asked = [v.name for v in expression_variables(expression) if v.name in self._exists]
         cases = [(branch, expression)]
         for name in dict.fromkeys(asked):
@@ -285,7 +287,7 @@ class Patterns:
         return self._product([self.seed], inside._subquery(pattern.p))
 
     def _subquery(self, query: Algebra) -> Branches:
-        """The branches of a SELECT inside another: what it does not show gets names of its own."""
+        """The branches of a SELECT inside another; hidden variables are renamed."""
         if query.name == "Slice":
             return self._cut(query)
         if query.name in ("OrderBy", "Reduced"):
@@ -299,7 +301,7 @@ class Patterns:
         return [self.hiding(branch, shown) for branch in self.branches(inner)]
 
     def _cut(self, query: Algebra) -> Branches:
-        """A subquery with LIMIT or OFFSET: a relation of what it shows of its answer."""
+        """A subquery with LIMIT or OFFSET: a relation of the solutions it shows."""
         from everlog.sparql.query import cut_query
 
         answer, ordering, bag, always = cut_query(query, self)
@@ -314,7 +316,7 @@ class Patterns:
         return [branch.seen_as(branch.bound - {number}) for branch in found]
 
     def hiding(self, branch: Branch, shown: frozenset[str]) -> Branch:
-        """A branch of which only some variables can be seen."""
+        """A branch of which only some variables are visible."""
         own, shown = self.compilation.variable(), shown | self.graph_variable
         names = {name: f"{own}{name}" for name in branch.variables() if name not in shown}
         return branch.renamed(names).seen_as(shown)
@@ -326,7 +328,7 @@ class Patterns:
 
 
 class _Projections:
-    """Relations with some variables of branches, each made once."""
+    """Projections of branches as relations, each made once."""
 
     def __init__(self, compilation: Compilation, what: str, branches: Branches) -> None:
         self._compilation, self._what, self._branches = compilation, what, branches
@@ -355,7 +357,7 @@ def _open_variables(query: Algebra) -> frozenset[str]:
 
 
 def _put(name: str, value: bool, expression: Expression) -> Expression:
-    """An expression with a truth value in the place of a variable."""
+    """An expression with a variable replaced by a truth value."""
     if isinstance(expression, Variable):
         return Constant(value) if expression.name == name else expression
     if isinstance(expression, Call):

@@ -1,4 +1,4 @@
-"""What does a request in SPARQL Update ask for? A list of operations, each of which sees what those before it did."""
+"""Which operations does a SPARQL Update request consist of? Each sees the effects of those before it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from everlog.sparql.terms import HIDDEN, argument_from, term_from
 Quad = tuple[Term, Term, Term, Term | None]  # None: of the default graph
 Pattern = tuple[Argument, Argument, Argument, Argument | None]
 
-DEFAULT, NAMED, ALL = "DEFAULT", "NAMED", "ALL"  # in the place of a graph
+DEFAULT, NAMED, ALL = "DEFAULT", "NAMED", "ALL"  # in place of a graph
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Clear:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Add the triples of one graph to another; `clears` that one first, and `empties` the first in the end."""
+    """Add the triples of one graph to another; `clears` the target first, and `empties` the source at the end."""
 
     source: Term | str
     target: Term | str
@@ -74,7 +74,7 @@ def read_request(text: str, name: str, *, base: str | None, prefixes: Mapping[st
 
 
 def new_label() -> str:
-    """The beginning of labels of blank nodes, which nothing else has."""
+    """A new prefix for blank node labels, not used elsewhere."""
     return f"u{uuid4().hex[:12]}"
 
 
@@ -112,13 +112,13 @@ def _modify(node: Algebra, compilation: Compilation) -> Modify:
         compilation.default_graphs = (home,)
     delete = tuple(_patterns(node.delete, home)) if node.delete is not None else ()
     insert = tuple(_patterns(node.insert, home)) if node.insert is not None else ()
-    # A blank node of the template is another one for each solution, so equal ones count.
+    # A blank node of the template is a new one for each solution, so equal solutions count.
     once = not any(isinstance(each, Variable) and each.name.startswith(HIDDEN) for quad in insert for each in quad)
     return Modify(pattern_query(node.where, _names((*delete, *insert)), compilation, once=once), delete, insert)
 
 
 def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], compilation: Compilation) -> Query:
-    """DELETE WHERE looks for its own template."""
+    """DELETE WHERE: the template is also the pattern."""
     from rdflib.plugins.sparql.algebra import BGP, Graph, Join
 
     pattern = BGP(list(node.triples or []))
@@ -156,7 +156,7 @@ def _graph(graph: Any) -> Term | str:
 
 
 def instances(patterns: tuple[Pattern, ...], names: tuple[str, ...], row: Row, blank: str) -> Iterator[Quad]:
-    """The quads of a template for one solution; what is no RDF then is left out. `blank` begins labels of new nodes."""
+    """The quads of a template for one solution, without those that are not RDF; `blank` is the prefix of new labels."""
     values = dict(zip(names, row, strict=True))
 
     def term(argument: Argument) -> Term | None:

@@ -104,7 +104,7 @@ def apply(
 
 @dataclass
 class Summary:
-    """What a run of updates came to."""
+    """The totals of a run of updates."""
 
     version: int
     updates: int = 0
@@ -128,7 +128,7 @@ class Summary:
         self.not_there += change.report.not_there
 
     def latency(self, part: float) -> float:
-        """The milliseconds within which this part of the changes was complete."""
+        """The milliseconds within which this share of the changes was complete."""
         ordered = sorted(self.latencies)
         return 1000 * ordered[math.ceil(part * len(ordered)) - 1] if ordered else 0.0
 

@@ -69,7 +69,7 @@ def query(
 
 
 def _from_file(path: Path) -> tuple[str, str | None]:
-    """A query, and what its relative IRIs are relative to."""
+    """A query, and the base of its relative IRIs."""
     if str(path) == "-":
         return sys.stdin.read(), None
     try:

@@ -25,7 +25,13 @@ from everlog.pipeline.rejects import reading
 from everlog.pipeline.sources import InputSource, SourceFile, path_of
 
 # What a line is.
-NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = 0, 1, 2, 3, 4  # UNSPLITTABLE says so of its whole file
+NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = (
+    0,
+    1,
+    2,
+    3,
+    4,
+)  # UNSPLITTABLE: the whole file must be read by one task
 
 _FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^",]*+)'
 _WELL_FORMED = rf"\A{_FIELD}(?:,{_FIELD})*+\z"
@@ -67,12 +73,12 @@ def _gather_rows(
     width: int,
     header: str | None,
 ) -> list[SourceFile]:
-    """Add the facts of files with rows of one width and one header; those that cannot be split are handed back."""
+    """Add the facts of files with rows of one width and one header; returns those that cannot be split."""
     kind = f.col("kind")
     with reading(source.title):
         lines = gathered.persist(_cut(text_lines(gathered.spark, files), delimiter, width, source.types, header))
         counts = lines.groupBy("file", "kind").count().collect()
-    # A header is known by its text, so a file in which a row looks just like it is read whole.
+    # A header is recognised by its text, so a file in which another row looks the same is read whole.
     unsplittable = {row["file"] for row in counts if row["kind"] == UNSPLITTABLE}
     if header is not None:
         once = {path_of(row["file"]) for row in counts if row["kind"] == HEADER and row["count"] == 1}

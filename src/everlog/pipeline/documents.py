@@ -30,7 +30,7 @@ def gather_jsonl(gathered: Gathered, source: InputSource, files: list[SourceFile
 
 
 def parsed_lines(lines: DataFrame, scope: Column, parse: Callable[[parsing.Batches], parsing.Batches]) -> DataFrame:
-    """What a parser makes of rows of (line, file)."""
+    """Rows of (line, file), parsed."""
     # As bytes: a line that is no UTF-8 must arrive as it is.
     rows = lines.select(f.col("line").cast("binary").alias("line"), "file", scope.alias("scope"))
     return rows.mapInArrow(parse, parsing.PARSED)

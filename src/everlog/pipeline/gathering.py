@@ -1,6 +1,6 @@
-"""What have the sources given so far: facts, rejects, and persisted frames?
+"""What has been read from the sources so far: facts, rejects, and persisted frames?
 
-The readers of ingest.py put everything they find into a `Gathered`; at its end stands one DataFrame for each relation.
+The readers of ingest.py add everything they find to a `Gathered`, which finally gives one DataFrame per relation.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass
 class Gathered:
-    """What the sources have given so far.
+    """What has been read from the sources so far.
 
     Attributes:
         samples: how many malformed lines each task keeps.
@@ -51,19 +51,19 @@ class Gathered:
     persisted: list[DataFrame] = field(default_factory=list)
 
     def add(self, relation: str, frame: DataFrame, count: int, title: str) -> None:
-        """Facts that Spark reads itself."""
+        """Add facts that Spark reads itself."""
         if count:
             self.parts.append(Part(relation, frame, count, title))
 
     def persist(self, frame: DataFrame) -> DataFrame:
-        """The frame, computed once, until `release`."""
+        """The frame, computed once and stored until `release`."""
         # On disk: reading it back is as fast as from memory, which joins and aggregates need more.
         frame = frame.persist(StorageLevel.DISK_ONLY)
         self.persisted.append(frame)
         return frame
 
     def add_parsed(self, frame: DataFrame, title: str) -> None:
-        """Facts and rejects that Python has made, in the schema `parsing.PARSED`; they are made once and persisted."""
+        """Add facts and rejects parsed by Python, in the schema `parsing.PARSED`; the frame is persisted."""
         frame = self.persist(frame)
         with reading(title):
             counts = (
@@ -102,7 +102,7 @@ class Gathered:
         }
 
     def counts(self) -> dict[str, int]:
-        """How many facts each relation has been given."""
+        """How many facts of each relation were read."""
         counts: dict[str, int] = {}
         for part in self.parts:
             counts[part.relation] = counts.get(part.relation, 0) + part.count

@@ -1,12 +1,12 @@
 """Which facts do the sources of a pipeline hold?
 
 Facts come out as a DataFrame for each relation, with the keys of terms (facts/terms.py) in columns c1, c2, … Files are
-read once, here, and what is read is kept on Spark's disks until `release`:
+read once, here, and what is read is persisted on Spark's disks until `release`:
 
 - plain lines of N-Triples, N-Quads, CSV and TSV are taken apart by Spark's own functions;
 - what is left (escapes, quotes, typed fields, malformed lines), JSON lines, and documents of the other formats go
   through the readers of `formats` in Python workers;
-- Parquet files and DataFrames are not kept: Spark reads them as fast again.
+- Parquet files and DataFrames are not persisted: reading them again is as fast.
 
 Malformed lines are counted and sampled (rejects.py) and stop the run above a share of all lines; a document in another
 format, or an archive, is read whole or stops it.
@@ -46,7 +46,7 @@ class Ingested:
     _gathered: Gathered = field(repr=False)
 
     def release(self) -> None:
-        """Give back the disk that holds what was read; the facts are read anew if they are used after this."""
+        """Free the disk space of what was read; facts that are used after this are read again."""
         self._gathered.release()
 
 

@@ -186,7 +186,7 @@ def _csv_facts(
 
 
 def _halving(items: list[T], read: Callable[[list[T]], Blocks]) -> Iterator[FactBlock | tuple[T, EverlogError]]:
-    """What is read from the items, and each of them that cannot be read."""
+    """The blocks read from the items, and each item that cannot be read, with its error."""
     if not items:
         return
     try:
@@ -273,7 +273,7 @@ def _facts(block: FactBlock) -> pa.RecordBatch:
 
 
 class _RejectLog:
-    """The rejects of a task: a few whole, the others as one number for each file."""
+    """The rejects of a task: the first few with their text, the others counted per file."""
 
     def __init__(self, most: int) -> None:
         self._most = most

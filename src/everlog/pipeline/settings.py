@@ -1,14 +1,14 @@
 """What does a pipeline.toml say?
 
     program = "rules.dl"            # the rules; their @import and @export lines count too
-    tables = "tables"               # where facts are kept between runs (table_store.py)
-    results = "out"                 # where outputs with a relative path go; beside this file unless said
+    tables = "tables"               # where facts are stored between runs (table_store.py)
+    results = "out"                 # where outputs with a relative path go; beside this file by default
     max_rejects = 0.01              # the share of malformed lines above which a run fails
 
     [[source]]                      # as many as there are
     path = "readings/*.csv"         # relative to this file: a file, a pattern or a folder (sources.py)
     format = "csv"                  # unless the extension says it
-    relation = "reading"            # tables only; the file's stem unless said
+    relation = "reading"            # tables only; the file's stem by default
     types = ["iri", "double"]       # CSV and TSV only
     header = true
     columns = ["sensor", "value"]   # Parquet only

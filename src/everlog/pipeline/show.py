@@ -42,7 +42,7 @@ def _lines(settings: Settings) -> Iterator[str]:
 
 
 def show_as_data(settings: Settings) -> dict[str, Any]:
-    """The plan for programs: what `--json` prints."""
+    """The plan as data: what `--json` prints."""
     last = TableStore(settings.tables).commit()
     return {
         "pipeline": str(settings.path),

@@ -40,12 +40,12 @@ class InputSource:
     Attributes:
         data: a path, a glob, a folder, or a DataFrame.
         format: how to read files whose extension does not say (see formats/reading.py).
-        relation: where rows of tables go; the file's stem unless said, for a folder the folder's.
+        relation: where rows of tables go; the file's stem by default, for a folder the folder's.
         types: a type for each column of a CSV or TSV file (see formats/fields.py).
         header: whether the first row of each CSV or TSV file holds names.
         graph: the named graph for RDF that names none.
-        columns: which columns of a Parquet file or DataFrame become arguments, in which order; all unless said.
-        name: what stands for the source in the scopes of blank nodes; the path as written unless said.
+        columns: which columns of a Parquet file or DataFrame become arguments, in which order; all by default.
+        name: what stands for the source in the scopes of blank nodes; the path as written by default.
     """
 
     data: str | os.PathLike[str] | DataFrame
@@ -89,7 +89,7 @@ class SourceFile:
 
     @property
     def address(self) -> str:
-        """The path for Spark's readers, which would take some characters for a pattern."""
+        """The path for Spark's readers, with the characters escaped that they take for patterns."""
         return re.sub(r"([\\*?\[\]{}])", r"\\\1", self.path)
 
     @property

@@ -85,7 +85,7 @@ def _check_schemas(files: Sequence[SourceFile]) -> frozenset[str]:
     """Raise where two files of a relation have different columns; the names of those of unsigned 64-bit integers."""
     first: pa.Schema | None = None
     for file in files:
-        open_bytes(Path(file.path)).close()  # raises what there is to raise about the file itself
+        open_bytes(Path(file.path)).close()  # raises an error if the file itself cannot be read
         try:
             schema = pq.read_schema(file.path)
         except (pa.ArrowException, OSError) as error:
@@ -180,6 +180,6 @@ def _double_keys(column: Column) -> Column:
         ]
         return pa.array(texts, pa.string()).take(distinct.indices)
 
-    # Spark reads the kind of function off its annotations, which its own overloads do not know.
+    # Spark infers the kind of function from its annotations, which its own type hints do not cover.
     made: Column = arrow_udf(keys, "string")(column)  # type: ignore[call-overload]
     return made

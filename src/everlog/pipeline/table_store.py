@@ -1,4 +1,4 @@
-"""Where does the pipeline keep facts between runs?
+"""Where does the pipeline store facts between runs?
 
 In Delta Lake tables, a folder each inside one folder, without any jar: Spark writes Parquet files into a folder of
 their own below the table's (`facts_edge/3f…/part-….parquet`), the driver adds them to the table's log with `deltalake`,
@@ -53,7 +53,7 @@ class TableStore:
         return commits.committed_versions(self.folder)
 
     def commit(self, version: int | None = None) -> Commit:
-        """What a version consists of, the last one unless said; version 0 is there before the first commit."""
+        """What a version consists of, the last one by default; version 0 is there before the first commit."""
         return commits.read_commit(self.folder, version)
 
     def begin(self) -> Transaction:
@@ -115,7 +115,7 @@ class TableStore:
         return delta_files.files(self.folder / state.folder, state.delta)
 
     def _frame(self, spark: SparkSession, state: TableState, files: Sequence[str]) -> DataFrame:
-        # The schema is said, not read from a file: no job is needed, and a table without files still has columns.
+        # The schema is given, not read from a file: no job is needed, and a table without files still has columns.
         schema = ", ".join(f"`{name}` {type_}" for name, type_ in _all_types(state).items())
         if not files:
             return spark.createDataFrame([], schema)
@@ -140,7 +140,7 @@ def net(log: DataFrame, state: TableState) -> DataFrame:
 
 
 class Transaction:
-    """The next version in the making."""
+    """The next version, while it is being written."""
 
     def __init__(self, store: TableStore) -> None:
         self.store = store
@@ -154,7 +154,7 @@ class Transaction:
         self.version = self.base.version + 1
         self._states = dict(self.base.tables)
         self._written: dict[str, list[delta_files.DataFile]] = {}
-        self._places: list[Path] = []  # what vanishes unless committed
+        self._places: list[Path] = []  # folders that are removed unless committed
 
     def __enter__(self) -> Transaction:
         return self
@@ -215,7 +215,7 @@ class Transaction:
             done = commits.write_commit(self.store.folder, Commit(self.version, self._states, info=info or {}))
         except BaseException as error:
             if commits.commit_path(self.store.folder, self.version).exists():
-                # Ours, and what failed came after it, or another writer's: `tidy` can tell them apart.
+                # The commit is ours, with a failure after it, or another writer's: `tidy` can tell.
                 self._places.clear()
             if isinstance(error, OSError):
                 raise commits.unwritable(self.store.folder, error) from error
@@ -225,7 +225,7 @@ class Transaction:
         return done
 
     def abort(self) -> None:
-        """Forget what was appended and let others write. After a commit: nothing is left to forget."""
+        """Discard what was appended and release the lock; after a commit, only release the lock."""
         for place in self._places:
             shutil.rmtree(place, ignore_errors=True)
         self._places, self._written = [], {}

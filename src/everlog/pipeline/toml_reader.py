@@ -1,7 +1,7 @@
 """What is wrong with a TOML file: not TOML, unknown keys, values of the wrong kind, keys that are missing?
 
-A `TomlReader` knows nothing of pipelines: it is given which keys there are and collects a diagnostic for each that is
-not so, all of them, each with its place.
+A `TomlReader` knows nothing of pipelines: it is given the allowed keys, and collects a diagnostic with its place for
+every problem.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class SettingsError(ProgramError):
 
 
 def read_toml(path: Path) -> tuple[SourceText, dict[str, Any]]:
-    """A file's text and what it says.
+    """A file's text and its content as data.
 
     Raises:
         NotFoundError: there is no such file.
@@ -81,7 +81,7 @@ class TomlReader:
         return [found] if isinstance(found, dict) else []
 
     def table(self, section: str, number: int, data: dict[str, Any]) -> dict[str, Any]:
-        """The keys of a table that are as they should be."""
+        """The keys of a table that are valid."""
         kinds = self.keys[section]
         good = {}
         for key, value in data.items():
@@ -136,7 +136,7 @@ def named(value: Any) -> str:
 
 
 def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys, which TOML reads as tables inside tables unless they are quoted, as they were meant."""
+    """Nested tables as dotted keys: TOML reads a dotted key that is not quoted as tables inside tables."""
     for key, value in data.items():
         if isinstance(value, dict):
             yield from flat(value, f"{before}{key}.")

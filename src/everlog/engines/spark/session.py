@@ -58,7 +58,7 @@ def spark_session(
     Args:
         settings: Spark's own settings, by their names; they win over ours. On a session that runs already, those that
             can still be changed are, and the others are left.
-        master: where to run: "local[2]", "spark://host:7077", "yarn", …; all cores of this machine unless said.
+        master: where to run: "local[2]", "spark://host:7077", "yarn", …; all cores of this machine by default.
     """
     try:
         from pyspark.sql import SparkSession

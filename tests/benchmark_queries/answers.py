@@ -13,7 +13,7 @@ import pyoxigraph as ox
 import pytest
 
 from everlog import KnowledgeBase
-from everlog.answers.tables import Row
+from everlog.answers.answer_table import Row
 from everlog.errors import SparqlError
 from everlog.facts.terms import Term, key_of, term_of
 from everlog.formats.rdf_writing import rdf_document

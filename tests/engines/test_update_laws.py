@@ -149,10 +149,10 @@ def test_ranks_that_were_lifted_come_down_again(
     assert kept.known() == before
 
 
-def test_what_is_condemned_stays_until_a_sweep_takes_it_away(engine: str) -> None:
+def test_what_is_suspect_stays_until_a_sweep_takes_it_away(engine: str) -> None:
     kept = Kept(engine, {"edge": [(number(1), number(2))], "path": [(number(5), number(6))], "far": []})
     before, heads = kept.known(), tuple(head for head in kept.maintenance.heads if head.relation == "path")
-    assert kept.engine.condemn(heads) == 1, "the other fact is explicit"
+    assert kept.engine.suspect_derived(heads) == 1, "the other fact is explicit"
     assert kept.facts()["path"] == {(number(1), number(2)), (number(5), number(6))}
     kept.engine.abort()
     assert kept.known() == before

@@ -15,19 +15,19 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.pipeline.test_tables import add, put, rows
+from tests.pipeline.test_table_store import add, put, rows
 
 from everlog.errors import OutputError
 from everlog.pipeline.commits import CommitConflictError
-from everlog.pipeline.tables import TableStore
+from everlog.pipeline.table_store import TableStore
 
 # Appends to two tables, and kills itself where DIES says: not even `finally` blocks run after os._exit.
 WRITER = """
 import os, sys
 from pathlib import Path
 from everlog.pipeline import commits, delta_files
-from everlog.pipeline.tables import TableStore
-from tests.pipeline.test_tables import put
+from everlog.pipeline.table_store import TableStore
+from tests.pipeline.test_table_store import put
 
 folder, number, point = Path(sys.argv[1]), int(sys.argv[2]), os.environ.get("DIES", "")
 

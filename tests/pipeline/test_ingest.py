@@ -24,7 +24,7 @@ from everlog.formats.rdf import FORMATS
 from everlog.formats.reading import read_facts
 from everlog.pipeline.ingest import Ingested, ingest
 from everlog.pipeline.parsing import keys_of_block
-from everlog.pipeline.sources import Source, scope_of
+from everlog.pipeline.sources import InputSource, scope_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -94,7 +94,7 @@ def test_lines_of_rdf(spark: SparkSession, tmp_path: Path, format: str, pack: An
     text = (TRIPLES if format == "nt" else QUADS).encode()
     path = tmp_path / f"data.{format}{suffix}"
     path.write_bytes(text if pack is None else pack.compress(text))
-    read = ingest(spark, [Source(path)])
+    read = ingest(spark, [InputSource(path)])
     assert facts(read) == in_process(path)
     assert set(read.facts) == ({"triple"} if format == "nt" else {"triple", "quad"})
     read.release()
@@ -123,7 +123,7 @@ def test_every_line_is_judged_as_the_parser_judges_it(spark: SparkSession, tmp_p
             bad.append(line)
     assert len(good) > 500 and len(bad) > 500
     path = write(tmp_path / f"a.{format}", "".join(line + "\n" for line in lines))
-    read = ingest(spark, [Source(path)], max_rejects=1.0, samples=100)
+    read = ingest(spark, [InputSource(path)], max_rejects=1.0, samples=100)
     assert read.rejected == len(bad)
     assert {text for _, _, text in rejected(read)} <= set(bad)
     found = facts(read)
@@ -136,12 +136,12 @@ def test_every_line_is_judged_as_the_parser_judges_it(spark: SparkSession, tmp_p
 def test_triples_go_into_the_graph_that_is_asked_for(spark: SparkSession, tmp_path: Path) -> None:
     for name, text in (("a.nt", TRIPLES), ("b.nq", QUADS), ("c.ttl", "<x:a> <x:p> 4 .")):
         path = write(tmp_path / name, text)
-        assert facts(ingest(spark, [Source(path, graph="x:graph")])) == in_process(path, graph="x:graph")
+        assert facts(ingest(spark, [InputSource(path, graph="x:graph")])) == in_process(path, graph="x:graph")
 
 
 def test_windows_line_ends_and_a_last_line_without_one(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "a.nt", '<x:a> <x:p> <x:b> .\r\n<x:a> <x:p> "c" .')
-    assert facts(ingest(spark, [Source(path)])) == in_process(path)
+    assert facts(ingest(spark, [InputSource(path)])) == in_process(path)
 
 
 DOCUMENTS = {
@@ -156,7 +156,7 @@ DOCUMENTS = {
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_documents(spark: SparkSession, tmp_path: Path, name: str) -> None:
     path = write(tmp_path / name, DOCUMENTS[name])
-    assert facts(ingest(spark, [Source(path)])) == in_process(path)
+    assert facts(ingest(spark, [InputSource(path)])) == in_process(path)
 
 
 CSVS = {
@@ -179,16 +179,16 @@ CSVS = {
 @pytest.mark.parametrize("text", CSVS.values(), ids=CSVS.keys())
 def test_csv(spark: SparkSession, tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "edge.csv", text)
-    assert facts(ingest(spark, [Source(path)])) == in_process(path)
+    assert facts(ingest(spark, [InputSource(path)])) == in_process(path)
     tabs = write(tmp_path / "edge.tsv", text.replace(",", "\t"))
     if '"b' not in text:  # TSV has no quotes
-        assert facts(ingest(spark, [Source(tabs, relation="e")])) == in_process(tabs, relation="e")
+        assert facts(ingest(spark, [InputSource(tabs, relation="e")])) == in_process(tabs, relation="e")
 
 
 @pytest.mark.parametrize("text", ["x,y\na,b\nx,z\n", "x,y\na,b\nx,y\n", '"x\n1",y\na,b\n', 'x,"y"\na,b\n"c",d\n'])
 def test_csv_with_a_header(spark: SparkSession, tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "edge.csv", text)
-    assert facts(ingest(spark, [Source(path, header=True)])) == in_process(path, header=True)
+    assert facts(ingest(spark, [InputSource(path, header=True)])) == in_process(path, header=True)
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_csv_with_a_header(spark: SparkSession, tmp_path: Path, text: str) -> No
 )
 def test_csv_with_types(spark: SparkSession, tmp_path: Path, types: list[str], text: str) -> None:
     path = write(tmp_path / "edge.csv", text)
-    assert facts(ingest(spark, [Source(path, types=types)])) == in_process(path, types=types)
+    assert facts(ingest(spark, [InputSource(path, types=types)])) == in_process(path, types=types)
 
 
 def test_json_lines(spark: SparkSession, tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_json_lines(spark: SparkSession, tmp_path: Path) -> None:
         '["p", 2.5, true, {"@value": "1", "@type": "xsd:decimal"}]\n'
     )
     path = write(tmp_path / "facts.jsonl", text)
-    assert facts(ingest(spark, [Source(path)])) == in_process(path)
+    assert facts(ingest(spark, [InputSource(path)])) == in_process(path)
 
 
 def table() -> pa.Table:
@@ -243,8 +243,8 @@ def table() -> pa.Table:
 def test_parquet(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "row [1].parquet"  # Spark would take the brackets for a pattern
     pq.write_table(table(), path)
-    assert facts(ingest(spark, [Source(path, relation="row")])) == in_process(path, relation="row")
-    chosen = ingest(spark, [Source(path, relation="row", columns=["yes", "text"])])
+    assert facts(ingest(spark, [InputSource(path, relation="row")])) == in_process(path, relation="row")
+    chosen = ingest(spark, [InputSource(path, relation="row", columns=["yes", "text"])])
     assert facts(chosen) == {"row": Counter([("^boolean true", '"a'), ("^boolean false", '"')])}
 
 
@@ -253,7 +253,7 @@ def test_times_do_not_depend_on_the_sessions_time_zone(spark: SparkSession) -> N
     zone = spark.conf.get("spark.sql.session.timeZone")
     try:
         spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")  # where that hour came twice
-        read = facts(ingest(spark, [Source(frame, relation="t")]))
+        read = facts(ingest(spark, [InputSource(frame, relation="t")]))
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone)
     assert read == {"t": Counter([("^dateTime 2024-10-27T00:30:00Z", "^dateTime 2024-10-27T02:30:00")])}
@@ -261,7 +261,7 @@ def test_times_do_not_depend_on_the_sessions_time_zone(spark: SparkSession) -> N
 
 def test_a_dataframe(spark: SparkSession) -> None:
     frame = spark.createDataFrame([("a", 1), ("b", 2)], "name string, `odd ``name.` int")
-    read = ingest(spark, [Source(frame, relation="r")])
+    read = ingest(spark, [InputSource(frame, relation="r")])
     assert facts(read) == {"r": Counter([('"a', "^integer 1"), ('"b', "^integer 2")])}
 
 
@@ -270,7 +270,7 @@ def test_sources_of_one_relation_come_together(spark: SparkSession, tmp_path: Pa
     write(tmp_path / "more" / "edge.jsonl", '["edge", "c", "d"]\n')
     write(tmp_path / "more" / "_notes.txt", "not data")
     frame = spark.createDataFrame([("e", "f")], "x string, y string")
-    sources = [Source(tmp_path / "*.csv"), Source(tmp_path / "more"), Source(frame, relation="edge")]
+    sources = [InputSource(tmp_path / "*.csv"), InputSource(tmp_path / "more"), InputSource(frame, relation="edge")]
     rows = [('"a', '"b'), ('"c', '"d'), ('"e', '"f')]
     assert facts(ingest(spark, sources)) == {"edge": Counter(rows)}
 
@@ -285,11 +285,11 @@ def blank_nodes(ingested: Ingested) -> set[str]:
 def test_blank_nodes_of_two_files_are_two_and_stay_the_same(spark: SparkSession, tmp_path: Path) -> None:
     for name in ("a b+c.nt", "ü/a.nt", "d.ttl"):
         write(tmp_path / name, '_:x <x:p> <x:b> .\n_:x <x:p> "esc\\taped" .\n')
-    first = blank_nodes(ingest(spark, [Source(tmp_path, name="data")]))
+    first = blank_nodes(ingest(spark, [InputSource(tmp_path, name="data")]))
     assert first == {f"_{scope_of('data', name)}_x" for name in ("a b+c.nt", "ü/a.nt", "d.ttl")}
     write(tmp_path / "another.nt", "<x:a> <x:p> <x:b> .\n")
-    assert blank_nodes(ingest(spark, [Source(tmp_path, name="data")])) == {*first, "<x:a"}
-    assert len(blank_nodes(ingest(spark, [Source(tmp_path / "a b+c.nt"), Source(tmp_path / "ü/a.nt")]))) == 2
+    assert blank_nodes(ingest(spark, [InputSource(tmp_path, name="data")])) == {*first, "<x:a"}
+    assert len(blank_nodes(ingest(spark, [InputSource(tmp_path / "a b+c.nt"), InputSource(tmp_path / "ü/a.nt")]))) == 2
 
 
 # What cannot be read
@@ -306,7 +306,7 @@ def test_malformed_lines_are_sampled_with_file_and_line(spark: SparkSession, tmp
         (good * 3 + "<x:a> <x:p> .\n" + good + "nonsense\n").encode() + b'<x:a> <x:p> "\xff" .\n' + good.encode()
     )
     (tmp_path / "b.nt.gz").write_bytes(gzip.compress((good + "nonsense\n" + good + "nonsense\n").encode()))
-    read = ingest(spark, [Source(tmp_path)], max_rejects=0.5)
+    read = ingest(spark, [InputSource(tmp_path)], max_rejects=0.5)
     assert read.counts == {"triple": 7} and read.rejected == 5
     assert rejected(read) == [
         ("a.nt", 4, "<x:a> <x:p> ."),
@@ -316,18 +316,18 @@ def test_malformed_lines_are_sampled_with_file_and_line(spark: SparkSession, tmp
         ("b.nt.gz", 4, "nonsense"),
     ]
     with pytest.raises(DataError) as raised:
-        ingest(spark, [Source(tmp_path)], max_rejects=0.1)
+        ingest(spark, [InputSource(tmp_path)], max_rejects=0.1)
     assert raised.value.path == str(a) and raised.value.line == 4
     assert "a.nt:6: " in raised.value.message and "nonsense" in raised.value.message
     assert "5 of 12 lines (41.67%)" in (raised.value.hint or "")
-    few = ingest(spark, [Source(a)], max_rejects=0.5, samples=1)
+    few = ingest(spark, [InputSource(a)], max_rejects=0.5, samples=1)
     assert few.rejected == 3 and few.rejects.count() == 1
 
 
 def test_nothing_malformed_is_allowed_unless_said(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "a.nt", "<x:a> <x:p> <x:b> .\n" * 500 + "<x:a> <x:p> <x:b>\n")
     with pytest.raises(DataError, match=r"a\.nt:501: ") as raised:
-        ingest(spark, [Source(path)])
+        ingest(spark, [InputSource(path)])
     assert raised.value.line == 501
 
 
@@ -344,18 +344,18 @@ def test_nothing_malformed_is_allowed_unless_said(spark: SparkSession, tmp_path:
 )
 def test_rows_that_say_no_fact(spark: SparkSession, tmp_path: Path, name: str, text: str, lines: list[int]) -> None:
     path = write(tmp_path / name, text)
-    read = ingest(spark, [Source(path)], max_rejects=0.9)
+    read = ingest(spark, [InputSource(path)], max_rejects=0.9)
     assert [line for _, line, _ in rejected(read)] == lines
     assert read.rejected == len(lines)
     assert sum(read.counts.values()) == sum(frame.count() for frame in read.facts.values())
     with pytest.raises(DataError) as raised:
-        ingest(spark, [Source(path)])
+        ingest(spark, [InputSource(path)])
     assert raised.value.line == lines[0] and raised.value.path == str(path)
 
 
 def test_values_that_are_not_of_their_type(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "e.csv", "a,1\nb,two\nc,3\nd,4x\n")
-    read = ingest(spark, [Source(path, types=["string", "integer"])], max_rejects=0.5)
+    read = ingest(spark, [InputSource(path, types=["string", "integer"])], max_rejects=0.5)
     assert rejected(read) == [("e.csv", 2, "b,two"), ("e.csv", 4, "d,4x")]
     assert "is not an integer" in read.rejects.first()["reason"]  # type: ignore[index]
     assert facts(read) == {"e": Counter([('"a', "^integer 1"), ('"c', "^integer 3")])}
@@ -363,10 +363,10 @@ def test_values_that_are_not_of_their_type(spark: SparkSession, tmp_path: Path) 
 
 def test_rows_without_a_value(spark: SparkSession, tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": ["x", None], "b": [1, 2]}), tmp_path / "e.parquet")
-    read = ingest(spark, [Source(tmp_path / "e.parquet")], max_rejects=0.5)
+    read = ingest(spark, [InputSource(tmp_path / "e.parquet")], max_rejects=0.5)
     assert rejected(read) == [("e.parquet", None, '{"a":null,"b":2}')]
     with pytest.raises(DataError, match="a column has no value"):
-        ingest(spark, [Source(tmp_path / "e.parquet")])
+        ingest(spark, [InputSource(tmp_path / "e.parquet")])
 
 
 @pytest.mark.parametrize("name", ["a.nt.gz", "a.csv.gz", "a.jsonl.gz", "a.ttl.gz", "a.nt.bz2"])
@@ -376,7 +376,7 @@ def test_a_broken_archive_names_its_file(spark: SparkSession, tmp_path: Path, na
     packed = (gzip if name.endswith("gz") else bz2).compress(text)
     (tmp_path / name).write_bytes(packed[: len(packed) // 2] if damage == "cut" else text)
     with pytest.raises(DataError) as raised:
-        ingest(spark, [Source(tmp_path / name)])
+        ingest(spark, [InputSource(tmp_path / name)])
     assert raised.value.path == str(tmp_path / name)
     assert raised.value.hint
 
@@ -384,30 +384,30 @@ def test_a_broken_archive_names_its_file(spark: SparkSession, tmp_path: Path, na
 def test_a_broken_document_stops_the_run_whatever_the_share(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "a.ttl", "<x:a> <x:p> <x:b> .\n<x:a> <x:p> oops .\n")
     with pytest.raises(FormatError) as raised:
-        ingest(spark, [Source(path)], max_rejects=1.0)
+        ingest(spark, [InputSource(path)], max_rejects=1.0)
     assert raised.value.path == str(path) and raised.value.line == 2
     quote = write(tmp_path / "e.csv", 'a,b\nc,"d\ne,f\n')
     with pytest.raises(FormatError, match="never closed") as raised:
-        ingest(spark, [Source(quote)], max_rejects=1.0)
+        ingest(spark, [InputSource(quote)], max_rejects=1.0)
     assert raised.value.line == 2
 
 
 def test_a_missing_file(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path / "data.nt", "")
     with pytest.raises(NotFoundError, match="there is no such file") as raised:
-        ingest(spark, [Source(tmp_path / "date.nt")])
+        ingest(spark, [InputSource(tmp_path / "date.nt")])
     assert "data.nt" in (raised.value.hint or "")
     with pytest.raises(NotFoundError, match="there are no files here"):
-        ingest(spark, [Source(tmp_path / "*.csv")])
+        ingest(spark, [InputSource(tmp_path / "*.csv")])
 
 
 def test_a_missing_column(spark: SparkSession, tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": ["x"], "b": [1]}), tmp_path / "e1.parquet")
     with pytest.raises(DataError, match="there is no column 'c'; there are a, b"):
-        ingest(spark, [Source(tmp_path / "e1.parquet", columns=["a", "c"])])
+        ingest(spark, [InputSource(tmp_path / "e1.parquet", columns=["a", "c"])])
     pq.write_table(pa.table({"a": ["x"]}), tmp_path / "e2.parquet")
     with pytest.raises(DataError, match="there is no column 'b' here, but there is in") as raised:
-        ingest(spark, [Source(tmp_path / "*.parquet", relation="e")])
+        ingest(spark, [InputSource(tmp_path / "*.parquet", relation="e")])
     assert raised.value.path == str(tmp_path / "e2.parquet")
 
 
@@ -415,15 +415,15 @@ def test_schemas_that_do_not_fit(spark: SparkSession, tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": ["x"], "b": [1]}), tmp_path / "e1.parquet")
     pq.write_table(pa.table({"a": ["x"], "b": ["y"]}), tmp_path / "e2.parquet")
     with pytest.raises(DataError, match="column 'b' holds string here, but int64 in"):
-        ingest(spark, [Source(tmp_path / "*.parquet", relation="e")])
+        ingest(spark, [InputSource(tmp_path / "*.parquet", relation="e")])
     write(tmp_path / "e.csv", "a,b,c\n")
     with pytest.raises(DataError, match="e has 3 columns here, but 2 columns in"):
-        ingest(spark, [Source(tmp_path / "e1.parquet", relation="e"), Source(tmp_path / "e.csv")])
+        ingest(spark, [InputSource(tmp_path / "e1.parquet", relation="e"), InputSource(tmp_path / "e.csv")])
     with pytest.raises(DataError, match="2 types are given, but the file has 3 columns"):
-        ingest(spark, [Source(tmp_path / "e.csv", types=["string", "integer"])])
+        ingest(spark, [InputSource(tmp_path / "e.csv", types=["string", "integer"])])
     (tmp_path / "cut.parquet").write_bytes((tmp_path / "e1.parquet").read_bytes()[:-20])
     with pytest.raises(FormatError, match="not a whole Parquet file") as raised:
-        ingest(spark, [Source(tmp_path / "cut.parquet")])
+        ingest(spark, [InputSource(tmp_path / "cut.parquet")])
     assert raised.value.path == str(tmp_path / "cut.parquet")
 
 
@@ -431,22 +431,22 @@ def test_options_that_make_no_sense(spark: SparkSession, tmp_path: Path) -> None
     nt, csv = write(tmp_path / "a.nt", ""), write(tmp_path / "a.csv", "a\n")
     frame = spark.sql("select array(1) as a")
     for source in (
-        Source(nt, relation="e"),
-        Source(nt, header=True),
-        Source(csv, graph="x:g"),
-        Source(csv, types=["strin"]),
-        Source(csv, columns=["a"]),
-        Source(nt, graph="g"),
-        Source(nt, format="n3"),
-        Source(frame),
+        InputSource(nt, relation="e"),
+        InputSource(nt, header=True),
+        InputSource(csv, graph="x:g"),
+        InputSource(csv, types=["strin"]),
+        InputSource(csv, columns=["a"]),
+        InputSource(nt, graph="g"),
+        InputSource(nt, format="n3"),
+        InputSource(frame),
     ):
         with pytest.raises(UsageError):
             ingest(spark, [source])
     with pytest.raises(DataError, match="holds array<int>, which is no type of term"):
-        ingest(spark, [Source(frame, relation="r")])
+        ingest(spark, [InputSource(frame, relation="r")])
 
 
 def test_keys_are_those_of_terms(spark: SparkSession) -> None:
     frame = spark.sql("select 1.5d as a, cast(2 as decimal(3,1)) as b")
     expected = tuple(key_of(term) for term in (1.5, Decimal(2)))
-    assert facts(ingest(spark, [Source(frame, relation="r")])) == {"r": Counter([expected])}
+    assert facts(ingest(spark, [InputSource(frame, relation="r")])) == {"r": Counter([expected])}

@@ -16,7 +16,7 @@ from tests.cli.conftest import Everlog, everlog  # noqa: F401
 from everlog.errors import ProgramError
 from everlog.pipeline.job import PipelineReport, change, gains, run_pipeline, unknown_terms
 from everlog.pipeline.settings import read_settings
-from everlog.pipeline.tables import TableStore
+from everlog.pipeline.table_store import TableStore
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

@@ -56,7 +56,7 @@ def test_what_is_there_does_not_move(spark: SparkSession, capsys: pytest.Capture
     """Only conclusions are spread in a round, also where a rule that copies its body made the first facts."""
     placement = Placement(spark)
     facts = spark.createDataFrame([(1, 2), (2, 3)], "c1 long, c2 long")
-    copied = placement.keep(facts.selectExpr("c1 AS x", "c2 AS y").selectExpr("x AS c1", "y AS c2").distinct())
+    copied = placement.checkpoint(facts.selectExpr("c1 AS x", "c2 AS y").selectExpr("x AS c1", "y AS c2").distinct())
     placed = placement.place(spark.createDataFrame([(3, 4)], "c1 long, c2 long"), ["c1", "c2"])
     fresh = placement.not_there(facts.union(placed), copied.union(placed), ["c1", "c2"], 3)
     with placement.planned_fixed():

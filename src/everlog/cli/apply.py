@@ -29,7 +29,7 @@ from everlog.errors import OutputError, UsageError
 if TYPE_CHECKING:
     from everlog.cli.progress import Progress
     from everlog.store.changes import Change
-    from everlog.store.sources import Source
+    from everlog.store.sources import UpdateSource
     from everlog.store.store import KnowledgeBase
     from everlog.store.updates import Update
 
@@ -104,7 +104,7 @@ def apply(
 
 @dataclass
 class Summary:
-    """What a run of updates came to."""
+    """The totals of a run of updates."""
 
     version: int
     updates: int = 0
@@ -128,7 +128,7 @@ class Summary:
         self.not_there += change.report.not_there
 
     def latency(self, part: float) -> float:
-        """The milliseconds within which this part of the changes was complete."""
+        """The milliseconds within which this share of the changes was complete."""
         ordered = sorted(self.latencies)
         return 1000 * ordered[math.ceil(part * len(ordered)) - 1] if ordered else 0.0
 
@@ -163,7 +163,7 @@ class Summary:
 
 def _apply(
     kb: KnowledgeBase,
-    source: Source,
+    source: UpdateSource,
     strategy: str,
     marking: bool,
     coalesce: bool,
@@ -181,7 +181,7 @@ def _apply(
         progress(f"{summary.updates:,} updates, the last took {latency:.1f} ms, {source.waiting():,} waiting")
 
 
-def _source(names: list[str], coalesce: bool) -> Source:
+def _source(names: list[str], coalesce: bool) -> UpdateSource:
     from everlog.formats.compression import check_readable
     from everlog.store.sources import ReadySource, ThreadSource
     from everlog.store.streams import read_ahead
@@ -213,7 +213,7 @@ def _opened(path: Path) -> IO[str]:
 
 def _write(change: Change, file: IO[str]) -> None:
     """A line for a change, complete when the next update begins."""
-    from everlog.cli.tables import rows_as_data
+    from everlog.cli.display import rows_as_data
 
     names = change.counts()
     said = {

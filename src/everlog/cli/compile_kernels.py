@@ -1,9 +1,9 @@
-"""How are kernels compiled before anyone waits for them?
+"""How are kernels compiled in advance?
 
     python -m everlog.cli.compile_kernels
 
-runs a small program through every kernel, so that Numba compiles them and keeps the machine code in its cache. Set-up
-does this once; from then on kernels load in a fraction of a second.
+runs a small program that uses every kernel, so that Numba compiles them all and caches the machine code. Set-up does
+this once; from then on kernels load in a fraction of a second.
 """
 
 from __future__ import annotations

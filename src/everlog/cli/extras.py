@@ -1,4 +1,4 @@
-"""Is what a command needs installed, where not everybody needs it?"""
+"""Is the optional dependency of a command installed?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from everlog.errors import UsageError
 
 
 def needs(module: str, extra: str) -> None:
-    """Stop with the way to install it, unless the module is there."""
+    """Stop with a hint on how to install a module, unless it is installed."""
     if find_spec(module) is None:
         raise UsageError(f"{module} is not installed, and this benchmark needs it", hint=f"pip install '{extra}'")

@@ -23,7 +23,7 @@ def facts(
 ) -> None:
     """Print or write the facts of a relation, explicit and derived."""
     with outcome(as_json=as_json):
-        from everlog.cli import tables
+        from everlog.cli import display
         from everlog.formats.writing import text_lines, write_facts
 
         with open_kb(kb) as opened:
@@ -33,10 +33,10 @@ def facts(
             write_facts(output, relation, rows.keys(), format=name, rows=len(rows))
             print(output)
         elif as_json:
-            print_json({"relation": relation, "facts": tables.rows_as_data(rows.sorted())})
+            print_json({"relation": relation, "facts": display.rows_as_data(rows.sorted())})
         elif name == FormatName.parquet.value:
             raise UsageError("Parquet is not for a terminal", hint="name a file: -o FILE")
         elif name is not None:
             sys.stdout.writelines(text_lines(name, relation, rows.keys(), len(rows)))
         else:
-            tables.print_rows(rows.sorted(), rows.names, prefixes=prefixes)
+            display.print_rows(rows.sorted(), rows.names, prefixes=prefixes)

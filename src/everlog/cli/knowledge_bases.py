@@ -1,6 +1,6 @@
-"""How does a command come by the knowledge base it works on?
+"""How does a command get the knowledge base it works on?
 
-Either it is kept in a folder (KB), or it is made here and now from a program and files.
+Either it is in a folder (KB), or it is built in memory from a program and files.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RewritesOption = Annotated[
 
 
 def open_kb(path: Path, *, make: bool = False, rewrites: bool = True) -> KnowledgeBase:
-    """The knowledge base in a folder; where there is none it is made, or an error."""
+    """The knowledge base in a folder; where there is none, one is made, or an error is raised."""
     from everlog.store.durable import is_folder
     from everlog.store.opening import open
 
@@ -68,7 +68,7 @@ def materialised(
 
 
 def component_progress(progress: Progress) -> Callable[[int, int, Any], None]:
-    """What `kb.on_progress` tells, for people."""
+    """A progress message for people, for `kb.on_progress`."""
 
     def says(done: int, components: int, phase: Any) -> None:
         progress(f"component {done} of {components}: {phase.name}, {sum(phase.gained.values()):,} facts")

@@ -18,7 +18,7 @@ from everlog.cli.progress import Progress
 if TYPE_CHECKING:
     from everlog.rules.syntax import Program
     from everlog.store.changes import Change
-    from everlog.store.program_files import Source
+    from everlog.store.program_files import FactFile
 
 
 def load(
@@ -46,7 +46,7 @@ def load(
             _print(change)
 
 
-def _read(files: list[str], header: bool) -> tuple[Program, list[Source]]:
+def _read(files: list[str], header: bool) -> tuple[Program, list[FactFile]]:
     """All programs as one, and the data files, those that programs import first."""
     from everlog.store import program_files
 

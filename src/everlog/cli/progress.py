@@ -1,4 +1,4 @@
-"""What is going on right now? A spinner on a terminal, plain lines elsewhere if they are asked for."""
+"""How is progress shown? As a spinner on a terminal, and elsewhere as plain lines if asked for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EVERY = 0.1  # seconds between two changes of the spinner's text; more often onl
 
 
 class Progress:
-    """Says on stderr what a command is doing; stdout stays clean for results."""
+    """Shows on stderr what a command is doing; stdout is for results only."""
 
     def __init__(self, *, verbose: bool, quiet: bool = False, lines_every: float = 0.0) -> None:
         self._lines = verbose
@@ -33,14 +33,14 @@ class Progress:
         self.close()
 
     def close(self) -> None:
-        """Nothing more to say: results come next."""
+        """Stop showing progress: results come next."""
         if self._status is not None:
             self._status.stop()
             self._status = None
         self._spins = False
 
     def __call__(self, what: str) -> None:
-        """The work has come to this."""
+        """Show that the work has reached this point."""
         now = time.monotonic()
         if self._lines and now - self._changed >= self._lines_every:
             self._changed = now

@@ -14,7 +14,7 @@ from everlog.cli.outcomes import outcome, print_json
 from everlog.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from everlog.cli.tables import Answer
+    from everlog.cli.display import Answer
 
 
 class AnswerFormat(StrEnum):
@@ -46,7 +46,7 @@ def query(
 ) -> None:
     """Print the answers to queries in SPARQL or Datalog."""
     with outcome(as_json=as_json):
-        from everlog.cli import tables
+        from everlog.cli import display
 
         asked: list[tuple[str, str | None]] = [(text, None) for text in queries or []]
         asked += [_from_file(file) for file in files or []]
@@ -60,16 +60,16 @@ def query(
                 sys.stdout.write(_written(answers[0][1], format.value))
                 return
             if as_json:
-                data = [tables.answer_as_data(text, answer) for text, answer in answers]
+                data = [display.answer_as_data(text, answer) for text, answer in answers]
                 print_json({"version": opened.version, "queries": data})
                 return
             prefixes = opened.program.prefixes
             for text, answer in answers:
-                tables.print_answer(text, answer, prefixes=prefixes, titled=len(asked) > 1)
+                display.print_answer(text, answer, prefixes=prefixes, titled=len(asked) > 1)
 
 
 def _from_file(path: Path) -> tuple[str, str | None]:
-    """A query, and what its relative IRIs are relative to."""
+    """A query, and the base of its relative IRIs."""
     if str(path) == "-":
         return sys.stdin.read(), None
     try:

@@ -31,7 +31,7 @@ def print_standing(found: Standing, sizes: Mapping[Atom, int], prefixes: Prefixe
 
 
 def standing_as_data(found: Standing, sizes: Mapping[Atom, int], prefixes: Prefixes) -> dict[str, Any]:
-    """The same for programs."""
+    """The same as data, for JSON."""
     component = found.component
     return {
         "name": found.rule.name,

@@ -128,7 +128,7 @@ def remove(
 
 
 def _tell(change: Change, before: Program, after: Program, as_json: bool) -> None:
-    """What came and went: rules, and the facts that hang on them."""
+    """Print which rules were added and removed, and the facts gained and lost with them."""
     from everlog.rules.printer import print_rule
 
     added = [rule for rule in after.rules if rule not in before.rules]

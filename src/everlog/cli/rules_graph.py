@@ -1,4 +1,4 @@
-"""`everlog rules graph`: how do rules hang together, and what would a change of them concern?"""
+"""`everlog rules graph`: how do rules depend on each other, and what would a change of them affect?"""
 
 from __future__ import annotations
 

@@ -115,25 +115,25 @@ def _show(
     as_json: bool,
     seconds: float,
 ) -> None:
-    from everlog.cli import tables
+    from everlog.cli import display
     from everlog.store.program_files import defined_relations
 
     defined = defined_relations(program)
     if as_json:
-        print_json(tables.as_data(kb, defined, queries, [str(path) for path in written], seconds))
+        print_json(display.as_data(kb, defined, queries, [str(path) for path in written], seconds))
         return
     if counted:
         sizes = {relation.name: relation.facts for relation in kb.relations()}
         for name in defined:
             print(f"{name}\t{sizes.get(name, 0)}")
     for text in queries:
-        tables.print_answer(text, kb.query(text), prefixes=program.prefixes, titled=len(queries) > 1)
+        display.print_answer(text, kb.query(text), prefixes=program.prefixes, titled=len(queries) > 1)
     if not counted and not queries:
         if written:
             for path in written:
                 print(path)
         else:
-            tables.print_summary(kb, defined, prefixes=program.prefixes, seconds=seconds)
+            display.print_summary(kb, defined, prefixes=program.prefixes, seconds=seconds)
 
 
 def _limits(rounds: int | None, facts: int | None, seconds: float | None, memory: str | None) -> Limits:

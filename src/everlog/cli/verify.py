@@ -1,4 +1,4 @@
-"""`everlog verify`: is everything that is kept what would be derived from scratch?"""
+"""`everlog verify`: do the stored facts equal what would be derived from scratch?"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from everlog.cli.progress import Progress
 from everlog.cli.run import EngineName
 from everlog.errors import UsageError
 
-DIFFERENT = 1  # the exit code where something is not as it should be
+DIFFERENT = 1  # the exit code where something differs
 
 
 def verify(

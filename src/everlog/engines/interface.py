@@ -192,11 +192,11 @@ class MaintainingEngine(Engine, Protocol):
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         """Has the update changed a fact that one of `reads` matches, or edited one that one of `heads` may conclude?"""
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
         """Take away every fact that these heads may conclude, with its weight; returns how many there were."""
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        """Doom every fact that these heads may conclude and that is not explicit; a sweep is to take it away."""
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        """Make every fact that these heads may conclude suspect unless it is explicit; a sweep is to take it away."""
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         """Set the weight of every fact that these heads may conclude to zero."""
@@ -228,14 +228,14 @@ class MaintainingEngine(Engine, Protocol):
     def drop(self, relation: str) -> None:
         """Forget a relation that nothing mentions any more, between updates."""
 
-    def keep_witnesses(self) -> None:
+    def record_witnesses(self) -> None:
         """From now on each fact that a sweep with marks derives or proves remembers a fact that it came from."""
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
         """Mark the explicit ones of these facts, and what remembers one of them; returns how many of each."""
 
-    def doom_marked(self) -> int:
-        """Begin with what was marked during the update before: its derived facts are doomed; returns how many."""
+    def suspect_marked(self) -> int:
+        """Make the derived facts suspect that the previous update has marked; returns how many."""
 
     def tidy(self) -> None:
         """Drop what past updates left behind: facts that are gone, and the ranks and weights of those that stay.

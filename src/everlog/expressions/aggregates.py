@@ -44,7 +44,7 @@ _SCALE = 1074  # every double is a whole number of 2**-1074
 
 
 class Total:
-    """A sum of numbers that numbers can be added to and taken from, in any order, without rounding.
+    """A sum to which numbers are added, and from which they are removed, in any order and without rounding.
 
     >>> total = Total()
     >>> for value, multiplicity in [(1e100, 1), (1.0, 1), (1e100, -1)]:
@@ -57,12 +57,12 @@ class Total:
         self._integers = 0
         self._decimals = Decimal(0)
         self._binary = 0  # the doubles and floats, as a multiple of 2**-_SCALE
-        self._counts = {int: 0, Decimal: 0, Single: 0, float: 0}  # how many of each type: the widest is the result's
+        self._counts = {int: 0, Decimal: 0, Single: 0, float: 0}  # how many of each type: the result has the widest
         self._infinite = {math.inf: 0, -math.inf: 0}
         self._nans = 0
 
     def add(self, value: Number, multiplicity: int = 1) -> None:
-        """Add a number so many times; a negative multiplicity takes it out again."""
+        """Add a number so many times; a negative multiplicity removes it again."""
         if isinstance(value, int):
             self._integers += value * multiplicity
             self._counts[int] += multiplicity
@@ -142,7 +142,7 @@ def aggregate(function: str, distinct: bool, values: Iterable[tuple[Term | None,
 
 
 def concatenated(ordered: Iterable[Weighted], separator: str) -> Term:
-    """The texts of terms, each as often as it is there; an error where a term has none."""
+    """The texts of terms, each as often as it occurs; an error where a term has none."""
     texts = [text(term) for term, multiplicity in ordered for _ in range(multiplicity)]
     return separator.join(str(each) for each in texts)
 

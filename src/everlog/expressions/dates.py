@@ -72,5 +72,5 @@ def zone_name(term: Term) -> Term:
 
 
 def now(moment: Term | None = None) -> Term:
-    """The time at which this is called; who wants one time for a whole query asks once and passes it on."""
+    """The time of this call; a query that needs one time throughout calls it once."""
     return dt.datetime.now(dt.UTC) if moment is None else moment

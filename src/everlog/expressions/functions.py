@@ -1,8 +1,8 @@
 """Which functions and operators are there, and how many arguments do they take?
 
 `FUNCTIONS` has SPARQL 1.1's functions under their names in lower case, the XSD casts under their IRIs, the operators
-under their signs, and Everlog's own: idiv, mod, pow, least, greatest. A few forms decide themselves which arguments to
-evaluate, or what an error means; they are listed here for their arities, and `plans/expressions.py` evaluates them.
+under their symbols, and Everlog's own: idiv, mod, pow, least, greatest. A few forms choose which arguments to evaluate,
+or what an error means; they are listed here for their arities, and `plans/expressions.py` evaluates them.
 
 >>> FUNCTIONS["abs"].implementation(-5), FUNCTIONS["rand"].deterministic
 (5, False)
@@ -95,7 +95,7 @@ def _table() -> Iterator[Function]:
     yield from (Function(name, least, most, function) for name, least, most, function in _FUNCTIONS)
 
 
-# SPARQL passes them what tells solutions apart, or the time of the query.
+# From SPARQL they get arguments that differ between solutions, or the time of the query.
 _NOT_DETERMINISTIC: tuple[tuple[str, Callable[..., Term]], ...] = (
     ("rand", numbers.random_number),
     ("now", dates.now),

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 _ZONE = r"(?P<zone>Z|[+-][0-9]{2}:[0-9]{2})?"
-# 15 digits are more than the age of the universe in years; longer ones would only cost time
+# years of up to 15 digits; longer ones would only cost time
 _DATE = r"(?P<year>-?(?:[1-9][0-9]{3,14}|0[0-9]{3}))-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
 _TIME = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]+))?"
 _SHAPES = {

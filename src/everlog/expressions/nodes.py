@@ -1,7 +1,6 @@
-"""What do the functions on terms as such give: their kind, their text, their datatype, and new ones?
+"""What do the functions on terms give: their kind, their text, their datatype, and new terms?
 
-A result must be the same for the same term however it is held in Python: the tag of a language comes in lower case,
-as it is in a term's key.
+A result must not depend on how Python represents a term, so language tags are in lower case, as in a term's key.
 
 >>> datatype(1), language(Literal("colour", language="en-GB")), text(IRI("http://ex.org/a"))
 (IRI(value='http://www.w3.org/2001/XMLSchema#integer'), 'en-gb', 'http://ex.org/a')
@@ -28,7 +27,7 @@ from everlog.facts.terms import (
     typed_key,
 )
 
-_NOT_IN_IRIS = re.compile(r"[\x00-\x20<>\"{}|\\^`]")  # RFC 3987 has them nowhere, and no RDF format could write them
+_NOT_IN_IRIS = re.compile(r"[\x00-\x20<>\"{}|\\^`]")  # not allowed by RFC 3987, and no RDF format could write them
 _TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -87,8 +86,8 @@ def iri(term: Term, base: Term | None = None) -> Term:
 def blank_node(*parts: Term) -> Term:
     """A new blank node; with arguments, one that depends on them alone.
 
-    SPARQL wants BNODE("a") to be the same within a solution and another in the next: pass what tells the solutions
-    apart as further arguments.
+    SPARQL requires BNODE("a") to be the same node within a solution and a different one in the next: pass what
+    distinguishes the solutions as further arguments.
     """
     if not parts:
         return BlankNode("b" + uuid.uuid4().hex)
@@ -116,7 +115,7 @@ def with_tag(lexical: Term, tag: Term) -> Term:
 
 
 def new_uuid(*_: Term) -> Term:
-    """A new IRI; arguments only tell apart for whom it is made."""
+    """A new IRI; the arguments only distinguish the calls."""
     return IRI(f"urn:uuid:{uuid.uuid4()}")
 
 

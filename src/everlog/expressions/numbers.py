@@ -145,7 +145,7 @@ def power(left: Term, right: Term) -> Term:
     """`pow`: see the top of this file."""
     a, b = number_of(left), number_of(right)
     if isinstance(a, int) and isinstance(b, int) and b >= 0:
-        if (abs(a).bit_length() - 1) * b > _MOST_BITS:  # before it is computed: that could take for ever
+        if (abs(a).bit_length() - 1) * b > _MOST_BITS:  # checked first, since computing it could take forever
             raise ExpressionError(f"the integer has more than {MOST_DIGITS} digits")
         return bounded(a**b)
     base, exponent = to_double(a), to_double(b)
@@ -205,5 +205,5 @@ round_half_up = _rounding(_round_decimal, _round_double)  # toward plus infinity
 
 
 def random_number(*_: Term) -> Term:
-    """A number from 0 to 1; arguments only tell apart for whom it is drawn."""
+    """A number from 0 to 1; the arguments only distinguish the calls."""
     return random.random()

@@ -1,4 +1,4 @@
-"""In which order do terms stand?
+"""How are terms ordered?
 
 ORDER BY, MIN, MAX and SAMPLE need an answer for any two terms, and the same one every time. The order is
 

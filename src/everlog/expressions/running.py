@@ -1,9 +1,9 @@
 """How does an aggregate follow its bag, row by row?
 
-COUNT, SUM and AVG are kept by difference, exactly (aggregates.Total); MIN, MAX, MEDIAN, SAMPLE and GROUP_CONCAT from
-an ordered bag of the values. Rows whose expression failed and values that are no numbers are counted, so that an
-aggregate errs while it has one and is right again when the last is gone. The results are those of `aggregate` over the
-whole bag.
+COUNT, SUM and AVG are updated by differences, exactly (aggregates.Total); MIN, MAX, MEDIAN, SAMPLE and GROUP_CONCAT
+use an ordered bag of the values. Rows whose expression failed and values that are not numbers are counted, so that an
+aggregate is an error while there are any, and has a value again when the last is gone. The results are those of
+`aggregate` over the whole bag.
 
 >>> middle = running("MEDIAN", False)
 >>> for value in (3, 1, 2):
@@ -30,15 +30,15 @@ from everlog.facts.terms import Term, key_of
 
 def running(function: str, distinct: bool, separator: str = " ") -> Running:
     """An aggregate over a bag that is empty so far."""
-    kept: Running
+    state: Running
     match function:
         case "COUNT":
-            kept = RunningCount()
+            state = RunningCount()
         case "SUM" | "AVG":
-            kept = RunningTotal(function)
+            state = RunningTotal(function)
         case _:
-            kept = RunningOrder(function, separator)
-    return Distinct(kept) if distinct else kept
+            state = RunningOrder(function, separator)
+    return Distinct(state) if distinct else state
 
 
 class Running(ABC):
@@ -46,7 +46,7 @@ class Running(ABC):
 
     @abstractmethod
     def change(self, term: Term | None, multiplicity: int) -> None:
-        """A term comes so many times, or goes if the number is negative; None stands for a failed expression."""
+        """Add a term so many times, or remove it if negative; None stands for a failed expression."""
 
     @abstractmethod
     def result(self) -> Term:
@@ -93,7 +93,7 @@ class RunningTotal(Running):
 
 
 class RunningOrder(Running):
-    """MIN, MAX, MEDIAN, SAMPLE and GROUP_CONCAT: the values in order, each once, with how often it is there."""
+    """MIN, MAX, MEDIAN, SAMPLE and GROUP_CONCAT: the distinct values in order, with their multiplicities."""
 
     def __init__(self, function: str, separator: str) -> None:
         self._function, self._separator = function, separator
@@ -144,7 +144,7 @@ class RunningOrder(Running):
         return divide(add(self._terms[self._at(self._size // 2 - 1)], self._terms[upper]), 2)
 
     def _at(self, wanted: int) -> int:
-        """The position of the value that is so many from the first; the middle moves there."""
+        """The position of the value that has so many before it; the middle moves there."""
         while self._middle >= len(self._order):
             self._middle -= 1
             self._before_middle -= self._weights[self._middle]
@@ -165,10 +165,10 @@ class RunningOrder(Running):
 
 
 class Distinct(Running):
-    """Each term counts once, however often it is there."""
+    """Each term counts once, however often it occurs."""
 
-    def __init__(self, kept: Running) -> None:
-        self._kept = kept
+    def __init__(self, distinct: Running) -> None:
+        self._distinct = distinct
         self._counts: dict[str | None, int] = {}
 
     def change(self, term: Term | None, multiplicity: int) -> None:
@@ -180,10 +180,10 @@ class Distinct(Running):
         else:
             self._counts.pop(key, None)
         if (before > 0) != (after > 0):
-            self._kept.change(term, 1 if after > 0 else -1)
+            self._distinct.change(term, 1 if after > 0 else -1)
 
     def result(self) -> Term:
-        return self._kept.result()
+        return self._distinct.result()
 
 
 def _number(term: Term) -> Any:

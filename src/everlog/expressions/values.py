@@ -1,13 +1,13 @@
-"""What is a term worth when it is compared or tested for truth?
+"""Which value does a term have when it is compared or tested for truth?
 
 `value_of` tells the kind of a term and its value; `equal`, `compare` and `effective_boolean` are SPARQL 1.1's `=`, `<`
 and effective boolean value over them (sections 17.2 and 17.3). What they cannot decide is an `ExpressionError`: it
-fails the binding at hand, never the run.
+fails the current binding, never the run.
 
     same kind           numbers by value after promotion, strings by code point, booleans, moments on the time line
     different kinds     not equal, and `<` is an error
     UNKNOWN             a datatype not known here, or a lexical form that its datatype does not have: equal to itself;
-                        certainly not a node or a string with a language; otherwise nobody knows, so an error
+                        not equal to nodes and strings with a language; otherwise undecided, so an error
 
 >>> equal(1, Decimal("1.0")), equal("1", 1), less("a", "b")
 (True, False, True)
@@ -63,7 +63,7 @@ def value_of(term: Term) -> tuple[str, Any]:
 
 
 _PLAIN_KINDS: dict[type, str] = {bool: BOOLEAN, str: STRING, int: NUMBER, float: NUMBER, Decimal: NUMBER}
-_SIMPLE = frozenset({int, str, IRI, bool})  # two of the same of these are equal as Python has it
+_SIMPLE = frozenset({int, str, IRI, bool})  # terms of the same one of these types are compared by Python's ==
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -116,7 +116,7 @@ def equal(left: Term, right: Term) -> bool:
 
 
 def shares_value(term: Term) -> bool:
-    """Could `!=` fail between this and another term, because both have the same value or because nobody knows?
+    """Could `!=` fail between this and another term, because both have the same value or because that is undecided?
 
     Not among IRIs, blank nodes, strings, integers and truth values as they are usually written.
 

@@ -1,4 +1,4 @@
-"""Which Arrow array, or which texts, say a column of term keys?
+"""Which Arrow array, or which texts, represent a column of term keys?
 
 A column whose terms are all of one type that Arrow has too takes that type; any other holds the texts of its terms.
 """
@@ -35,7 +35,7 @@ def array_of_keys(keys: Sequence[str]) -> pa.Array:
     kinds = {key[: key.index(" ") + 1] if key[0] == "^" else key[0] for key in keys if key}
     if len(kinds) == 1:
         as_type = _ARROW_TYPES.get(next(iter(kinds)))
-        # A literal that is not canonical (007) has no Arrow value that says it.
+        # A literal that is not canonical (007) has no corresponding Arrow value.
         terms = [term_of(key) if key else None for key in keys] if as_type else []
         if as_type and not any(isinstance(term, Literal) for term in terms):
             for type_ in as_type:
@@ -43,7 +43,7 @@ def array_of_keys(keys: Sequence[str]) -> pa.Array:
                     array = pa.array(terms, type_)
                 except (pa.ArrowException, OverflowError):
                     continue
-                # Arrow drops the zone of a time without a word.
+                # Arrow drops the zone of a time silently.
                 if [key_of(term) if term is not None else "" for term in array.to_pylist()] == list(keys):
                     return array
     return pa.array([text_of_key(key) if key else None for key in keys], pa.string())

@@ -1,4 +1,4 @@
-"""How is a file opened, whether compressed or not, so that every failure is one of ours?
+"""How is a file opened, compressed or not, so that every failure is one of our errors?
 
 The last extension says how a file is packed: ``.gz``, ``.bz2``, ``.xz`` or not at all. Reading hands out a plain stream
 of bytes; a file that is cut short or is not what its name says raises `FormatError` in the middle of a read. Writing
@@ -46,7 +46,7 @@ def split_name(path: Path) -> tuple[str, str, str]:
 
 
 def check_readable(path: Path) -> None:
-    """Raise the error that fits a path which is no file."""
+    """Raise a fitting error if a path is not a readable file."""
     if path.is_dir():
         inside = sorted(entry.name for entry in path.iterdir() if entry.is_file())[:3]
         hint = f"name a file in it, such as {path / inside[0]}" if inside else "it holds no files"
@@ -90,7 +90,7 @@ class _Checked(io.RawIOBase):
         except (zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
             raise self._not_packed(kind, error) from error
         except OSError as error:
-            if error.errno is None and self._packed:  # bz2 says "Invalid data stream" so
+            if error.errno is None and self._packed:  # how bz2 reports an invalid data stream
                 raise self._not_packed(kind, error) from error
             raise _unreadable(self._path, error) from error
 
@@ -105,7 +105,7 @@ class _Checked(io.RawIOBase):
         if not self.closed:
             self._inner.close()
             if self._raw is not None:
-                self._raw.close()  # a decompressor leaves open what it was handed
+                self._raw.close()  # a decompressor does not close the stream it was given
         super().close()
 
 
@@ -119,7 +119,7 @@ def packed_by_mistake(start: bytes) -> str | None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A stream whose bytes become the file `path` when the block ends well, and vanish when it does not."""
+    """A stream whose bytes become the file `path` when the block succeeds, and are discarded when it fails."""
     packed = split_name(path)[2]
     target = Path(os.path.realpath(path))  # a link stays a link, to new facts
     # The process in the name keeps two writers apart; the dot keeps globs from picking up a half-written file.

@@ -1,8 +1,8 @@
-"""Which facts do the rows of a CSV or TSV file say?
+"""Which facts are in the rows of a CSV or TSV file?
 
 CSV is quoted as in RFC 4180. TSV is not quoted at all: a field is what stands between two tabs. In both a field is a
 string, an empty one the empty string, unless a column's type says otherwise (see fields.py); blank lines are no rows;
-and a file of the one line ``()`` says the one fact of a relation without arguments.
+and a file with the single line ``()`` holds the one fact of a relation without arguments.
 
 Arrow does the reading. It knows no line numbers, so where it fails, or a value does, the file is read once more by
 `csv.reader` to find the place.
@@ -93,7 +93,7 @@ def _batches(path: Path, stream: io.RawIOBase, delimiter: str, width: int, heade
 
 
 def _explain(path: Path, delimiter: str, width: int, error: Exception) -> EverlogError:
-    """What Arrow refused, with its place."""
+    """The error for what Arrow rejected, with its place."""
     if "straddl" in str(error):
         return FormatError(
             f"a row is longer than {BLOCK_BYTES >> 20} MB", path=str(path), hint="is a quote left open somewhere?"
@@ -102,7 +102,7 @@ def _explain(path: Path, delimiter: str, width: int, error: Exception) -> Everlo
         for line, fields in csv_records(path, delimiter):
             if len(fields) != width:
                 if delimiter == ",":
-                    _check_closed(path)  # an open quote swallows rows, and is the better thing to name
+                    _check_closed(path)  # an open quote swallows rows, and is the better explanation
                 return DataError(
                     f"this row has {_count(len(fields))}, the first has {_count(width)}",
                     path=str(path),
@@ -171,7 +171,7 @@ def _physical_lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _check_closed(path: Path) -> None:
-    """Raise if the last quote of a CSV file is never closed: then a line put at the end lands in its field."""
+    """Raise if the last quote of a CSV file is never closed: then an appended line becomes part of its field."""
     end = "\0end of file"
     line, fields = collections.deque(csv_records(path, ",", end), maxlen=1).pop()
     if fields != [end]:

@@ -1,4 +1,4 @@
-"""How does a line of JSON say a fact, and a fact a line?
+"""How are facts written as lines of JSON, and read from them?
 
 A fact is a list: the relation, then the terms, ``["edge", "a", 3]``. JSON's strings, numbers and booleans are the terms
 they look like: ``3`` an integer, ``3.0`` a double. Everything else is an object:
@@ -56,7 +56,7 @@ def read_jsonl(stream: BinaryIO, *, path: str) -> Iterator[FactBlock]:
 
 
 def key_of_json(value: Any) -> str:
-    """The key of the term that a JSON value says; ValueError where it says none.
+    """The key of the term that a JSON value represents; ValueError where it represents none.
 
     >>> key_of_json(3), key_of_json({"@value": "2.5", "@type": "xsd:decimal"})
     ('^integer 3', '^decimal 2.5')
@@ -74,7 +74,7 @@ def key_of_json(value: Any) -> str:
 
 
 def json_of_key(key: str) -> Any:
-    """The JSON value that says a term; `key_of_json` reads it back.
+    """The JSON value of a term; `key_of_json` reads it back.
 
     >>> json_of_key("<http://ex.org/a"), json_of_key("^integer 7"), json_of_key("^integer 007")
     ({'@id': 'http://ex.org/a'}, 7, {'@value': '007', '@type': 'xsd:integer'})

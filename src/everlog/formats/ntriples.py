@@ -23,7 +23,7 @@ from everlog.facts.terms import RDF, typed_key
 CHUNK_BYTES = 1 << 24
 
 _BLANK = re.compile(r"_:([A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?)")
-_TAGGED = (RDF + "langString", RDF + "dirLangString")  # datatypes that say nothing without a language
+_TAGGED = (RDF + "langString", RDF + "dirLangString")  # datatypes that require a language
 _LITERAL = re.compile(r'("[^"\\]*(?:\\.[^"\\]*)*")(?:@([a-zA-Z]+(?:-[a-zA-Z0-9]+)*)|\^\^(<[^<>]+>))?')
 
 
@@ -134,7 +134,7 @@ def _object(token: str, blank: Callable[[str], str]) -> str:
 
 @functools.lru_cache(maxsize=1024)
 def _language(tag: str) -> str:
-    """A language tag in lower case, if it is one: BCP 47 has more rules than an expression should try to say."""
+    """A language tag in lower case, if it is valid: pyoxigraph decides, since BCP 47 is too complex for a pattern."""
     try:
         ox.Literal("", language=tag)
     except ValueError:

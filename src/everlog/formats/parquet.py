@@ -1,4 +1,4 @@
-"""Which facts do the rows of a Parquet or Arrow file say, and how are facts written as one?
+"""Which facts are in the rows of a Parquet or Arrow file, and how are facts written to one?
 
 A column keeps its type: integers are integers, floats doubles, timestamps dateTimes, and so on. Columns of lists,
 structs or bytes are refused, and so are nulls: a fact has all its terms.
@@ -66,7 +66,7 @@ def _batches(path: Path, format: str, stack: contextlib.ExitStack) -> Iterator[p
         with open_bytes(path) as stream:
             source = pa.BufferReader(stream.read())
     else:
-        open_bytes(path).close()  # raises what there is to raise about the file itself
+        open_bytes(path).close()  # raises an error if the file itself cannot be read
         source = pa.OSFile(str(path))
     stack.enter_context(source)
     if source.size() == 0:

@@ -38,7 +38,7 @@ BLOCK_ROWS = 1 << 18  # Python strings are held for a block's terms: about 100 M
 
 _scopes = itertools.count(1)
 _XSD_STRING = ox.NamedNode("http://www.w3.org/2001/XMLSchema#string")
-_UNNAMED = re.compile("[0-9a-f]{16,32}")  # what the parser calls a node without a label: a random number
+_UNNAMED = re.compile("[0-9a-f]{16,32}")  # the label that the parser gives to an unlabelled node: a random number
 
 
 def next_scope() -> str:
@@ -123,7 +123,7 @@ def _parse(stream: BinaryIO, format: str, path: str, base: str | None, before: i
 
 
 class _Resumed(io.RawIOBase):
-    """A stream from its start again, of which some bytes have been read already."""
+    """A stream that begins with some bytes that have been read already."""
 
     def __init__(self, start: bytes, stream: BinaryIO) -> None:
         self._start, self._stream = start, stream

@@ -57,13 +57,13 @@ def read_facts(
     """The facts of a file, in blocks of bounded size.
 
     Args:
-        relation: where the rows of a table go; the file's stem unless said.
+        relation: where the rows of a table go; the file's stem by default.
         types: a type for each column of a CSV or TSV file (see fields.py).
         header: whether the first row of a CSV or TSV file holds names, not values.
         format: how to read the file, where its extension does not say.
         graph: the named graph (an IRI) for RDF that names none.
-        base: the IRI that relative IRIs in RDF are relative to; the file's own unless said.
-        scope: what stands before the labels of blank nodes in RDF; unless said, unique in this process.
+        base: the IRI that relative IRIs in RDF are relative to; the file's own by default.
+        scope: what stands before the labels of blank nodes in RDF; by default, unique in this process.
     """
     path = Path(path)
     check_readable(path)

@@ -27,7 +27,7 @@ FactRows = Mapping[str, Sequence[tuple[Term, ...]]]
 
 @dataclass(frozen=True)
 class WrittenUpdate:
-    """An update as a file says it, and the line where it begins."""
+    """An update as written in a file, and the line where it begins."""
 
     line: int
     insert: FactRows = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""How does a line of JSON say an update?
+"""How is an update written as a line of JSON?
 
     {"insert": [["edge", "a", "b"]], "delete": [["edge", "b", "c"]], "add_rules": "…", "remove_rules": ["r7"]}
 

@@ -107,7 +107,7 @@ def _rows(
 
 
 def _remembered(function: Callable[[str], str]) -> Callable[[str], str]:
-    """The function, computed once for each argument: columns repeat their values."""
+    """The function, evaluated once for each distinct argument, since columns repeat their values."""
 
     class Known(dict[str, str]):
         def __missing__(self, key: str) -> str:

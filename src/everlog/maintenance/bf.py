@@ -6,8 +6,8 @@ too; forward chaining from what is proved (Algorithm 3) goes on in between. What
 have been looked at is disproved, and the consequences of disproved facts of D join D.
 
 Two things differ from working fact by fact. An unproved fact looks at a few instances first and at more each round, so
-that a fact with an easy proof does not drag in its whole support. And facts of lower components are not searched for:
-they are there or not, so a fact with an instance over them alone is proved at once.
+that a fact with an easy proof does not drag in its whole support. And facts of lower components need no search:
+they are present or not, so a fact with an instance over them alone is proved at once.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from everlog.plans.labels import Bit, Label, having
 from everlog.plans.sweep_variants import spreading_instances, supporting_instances
 from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 
-# What was checked is proved, or disproved and doomed already.
-DOOM = Effect(
-    require=having(lacking=Bit.WAS_ABSENT | Bit.DOOMED | Bit.CHECKED), relabel=Relabel(set=Bit.DOOMED), queue=None
+# What was checked is proved, or disproved and suspect already.
+SUSPECT = Effect(
+    require=having(lacking=Bit.WAS_ABSENT | Bit.SUSPECT | Bit.CHECKED), relabel=Relabel(set=Bit.SUSPECT), queue=None
 )
 _CHECK = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.CHECKED), relabel=Relabel(set=Bit.CHECKED), queue=None)
 _PROVE = Effect(require=having(lacking=Bit.SUPPORTED), relabel=Relabel(set=Bit.SUPPORTED), queue=None)
@@ -36,16 +36,16 @@ _FOLLOW = Effect(
     queue=having(Bit.CHECKED),
 )
 _NO_LONGER_EXPLICIT = Begin(
-    having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.WAS_ABSENT | Bit.DOOMED), Relabel(set=Bit.DOOMED)
+    having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.WAS_ABSENT | Bit.SUSPECT), Relabel(set=Bit.SUSPECT)
 )
 _IN_ROUND = Relabel(set=Bit.FRONTIER)
 _FIRST_LOOK = 4  # rule instances per rule that an unproved fact looks at first …
-_WIDER = 4  # … and how many times more each time after
+_WIDER = 4  # … and the factor by which that grows in each further round
 
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Delete what cannot be proved any more, and take in gains."""
-    report.add("deletion", engine.sweep(component.made("losses to doom", _losses), watch))
+    report.add("deletion", engine.sweep(component.cached("first suspects", _losses), watch))
     delete_unproved(engine, component, watch, report, component.marking("easy proofs", _easy_proofs))
     report.add("insertion", engine.sweep(insertion(component), watch))
 
@@ -54,18 +54,18 @@ def delete_unproved(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport, easy: Sweep
 ) -> None:
     """Algorithm 1 from its line 3 on: examine D until no fact in it is left to examine."""
-    spread = component.made("deletion", _spread)
+    spread = component.cached("deletion", _spread)
     while _search(engine, component, watch, report, easy):
         if not report.add("deletion", engine.sweep(spread, watch)).worked_on:
             break
-    engine.sweep(component.made("conclusion", _conclusion), watch)
+    engine.sweep(component.cached("conclusion", _conclusion), watch)
 
 
 def _search(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport, easy: Sweep
 ) -> bool:
-    """Prove or disprove the facts of D that were not checked yet; says whether some were disproved."""
-    saturate, ask = component.marking("forward", _saturate), component.made("backward", _ask)
+    """Prove or disprove the facts of D that were not checked yet; returns whether some were disproved."""
+    saturate, ask = component.marking("forward", _saturate), component.cached("backward", _ask)
     limit = _FIRST_LOOK
     while report.add("backward", engine.sweep(easy, watch)).worked_on or limit > _FIRST_LOOK:
         if not component.recursive_rules:
@@ -76,7 +76,7 @@ def _search(
             break
         if not asked.effects:
             limit *= _WIDER
-    return engine.sweep(component.made("disproof", _disproof), watch).worked_on > 0
+    return engine.sweep(component.cached("disproof", _disproof), watch).worked_on > 0
 
 
 def _losses(component: MaintainedComponent) -> Sweep:
@@ -84,8 +84,8 @@ def _losses(component: MaintainedComponent) -> Sweep:
 
 
 def losses_of(component: MaintainedComponent, rules: Sequence[FlatRule], begin: tuple[Begin, ...]) -> Sweep:
-    """What the change of the inputs dooms directly."""
-    return Sweep("losses to doom", component.heads, begin, tuple(component.lost(rules, DOOM)))
+    """What the change of the inputs makes suspect directly."""
+    return Sweep("first suspects", component.heads, begin, tuple(component.lost(rules, SUSPECT)))
 
 
 def _spread(component: MaintainedComponent) -> Sweep:
@@ -96,17 +96,17 @@ def _spread(component: MaintainedComponent) -> Sweep:
         for variant in spreading_instances(
             rule,
             component.heads,
-            DOOM,
+            SUSPECT,
             before=Label.UNTOUCHED,
             after=Label.UNDONE,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
         )  # fmt: skip
     ]
     return Sweep(
         "deletion",
         component.heads,
-        (Begin(having(Bit.DOOMED | Bit.DISPROVED, lacking=Bit.DONE)),),
+        (Begin(having(Bit.SUSPECT | Bit.DISPROVED, lacking=Bit.DONE)),),
         loop=tuple(loop),
         enter=_IN_ROUND,
         done=Relabel(set=Bit.DONE, clear=Bit.FRONTIER),
@@ -116,17 +116,17 @@ def _spread(component: MaintainedComponent) -> Sweep:
 def begins_of_search(*, by_count: bool) -> tuple[Begin, ...]:
     """Facts that become checked or were just checked: explicit ones are proved, and so are those with easy proofs."""
     tried, proved = Bit.CHECKED | Bit.TRIED, Bit.CHECKED | Bit.TRIED | Bit.SUPPORTED
-    doomed, asked = having(Bit.DOOMED, lacking=Bit.CHECKED), having(Bit.CHECKED, lacking=Bit.TRIED)
+    suspect, asked = having(Bit.SUSPECT, lacking=Bit.CHECKED), having(Bit.CHECKED, lacking=Bit.TRIED)
     explicit = (
-        Begin(having(Bit.DOOMED | Bit.EXPLICIT, lacking=Bit.CHECKED), Relabel(set=proved)),
+        Begin(having(Bit.SUSPECT | Bit.EXPLICIT, lacking=Bit.CHECKED), Relabel(set=proved)),
         Begin(having(Bit.CHECKED | Bit.EXPLICIT, lacking=Bit.TRIED), Relabel(set=proved)),
     )
     counted = (
-        (Begin(doomed, Relabel(set=proved), counted=True), Begin(asked, Relabel(set=proved), counted=True))
+        (Begin(suspect, Relabel(set=proved), counted=True), Begin(asked, Relabel(set=proved), counted=True))
         if by_count
         else ()
     )
-    return (*explicit, *counted, Begin(doomed, Relabel(set=tried)), Begin(asked, Relabel(set=tried)))
+    return (*explicit, *counted, Begin(suspect, Relabel(set=tried)), Begin(asked, Relabel(set=tried)))
 
 
 def _easy_proofs(component: MaintainedComponent) -> Sweep:
@@ -138,8 +138,8 @@ def _easy_proofs(component: MaintainedComponent) -> Sweep:
             component.heads,
             _PROVE,
             seed=Label.FRONTIER,
-            own=Label.KEPT,
-            others=Label.KEPT,
+            own=Label.RETAINED,
+            others=Label.RETAINED,
             absent=Label.NEVER,
             enough=Bit.SUPPORTED,
         )  # fmt: skip
@@ -165,7 +165,7 @@ def _saturate(component: MaintainedComponent) -> Sweep:
             _FOLLOW,
             before=Label.PROVED_BEFORE,
             after=Label.PROVED,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
         )  # fmt: skip
     ]
@@ -190,7 +190,7 @@ def _ask(component: MaintainedComponent) -> Sweep:
             _CHECK,
             seed=Label.FRONTIER,
             own=Label.UNREFUTED,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
             enough=Bit.SATED,
             ask=True,
@@ -202,20 +202,20 @@ def _ask(component: MaintainedComponent) -> Sweep:
         (Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.ASKED)),),
         check=tuple(check),
         enter=_IN_ROUND,
-        keep=having(Bit.SATED),
-        kept=Relabel(clear=Bit.SATED | Bit.FRONTIER),
-        unkept=Relabel(set=Bit.ASKED),
+        survives=having(Bit.SATED),
+        survivors=Relabel(clear=Bit.SATED | Bit.FRONTIER),
+        others=Relabel(set=Bit.ASKED),
         done=Relabel(clear=Bit.FRONTIER),
     )
 
 
 def _disproof(component: MaintainedComponent) -> Sweep:
     """Line 5: what was checked and not proved is disproved, and so it is to be deleted."""
-    begin = Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.DISPROVED), Relabel(set=Bit.DISPROVED | Bit.DOOMED))
+    begin = Begin(having(Bit.CHECKED, lacking=Bit.SUPPORTED | Bit.DISPROVED), Relabel(set=Bit.DISPROVED | Bit.SUSPECT))
     return Sweep("disproof", component.heads, (begin,))
 
 
 def _conclusion(component: MaintainedComponent) -> Sweep:
-    """Line 11: facts of D that were not proved are gone. The search leaves no bit that insertion reads otherwise."""
-    gone = Begin(having(Bit.DOOMED | Bit.DISPROVED), Relabel(set=Bit.ABSENT, clear=Bit.TRIED))
+    """Line 11: facts of D that were not proved are gone. Bits that mean something else to insertion are cleared."""
+    gone = Begin(having(Bit.SUSPECT | Bit.DISPROVED), Relabel(set=Bit.ABSENT, clear=Bit.TRIED))
     return Sweep("conclusion", component.heads, (gone, Begin(having(Bit.TRIED), Relabel(clear=Bit.TRIED))))

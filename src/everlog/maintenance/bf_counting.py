@@ -1,7 +1,7 @@
 """B/F with counts: each fact also keeps its number of derivations by rules that do not recurse (Hu et al. 2018).
 
-A count above zero is a proof, without search. Counts are kept exact by delta rules, as in `counting`; where they are
-not kept yet they are counted once, from the state before the update.
+A count above zero is a proof, without search. Delta rules keep counts exact, as in `counting`; where there are none
+yet, they are counted once, from the state before the update.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
 _LESS = Effect(create=True, weigh=-1, queue=None)
 _MORE = Effect(create=True, weigh=1, queue=None)
 _NOT_COUNTED = Begin(
-    having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.EXPLICIT | Bit.DOOMED), Relabel(set=Bit.DOOMED), counted=False
+    having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.EXPLICIT | Bit.SUSPECT), Relabel(set=Bit.SUSPECT), counted=False
 )
 
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Adjust the counts, delete what has none and cannot be proved, and take in gains."""
-    if not component.kept.counts:
+    if not component.known.counts:
         for head in component.heads:
             engine.declare(Shape(head.relation, len(head.args), weighted=True))
         engine.uncount(component.heads)
-        engine.sweep(component.made("counts before", _counts_before), watch)
-    report.add("deletion", engine.sweep(component.made("counts lost", _counts_lost), watch))
-    report.add("insertion", engine.sweep(component.made("counts gained", _counts_gained), watch))
-    report.add("deletion", engine.sweep(component.made("losses to doom by count", _losses), watch))
-    bf.delete_unproved(engine, component, watch, report, component.made("proofs by count", _counted_proofs))
+        engine.sweep(component.cached("counts before", _counts_before), watch)
+    report.add("deletion", engine.sweep(component.cached("counts lost", _counts_lost), watch))
+    report.add("insertion", engine.sweep(component.cached("counts gained", _counts_gained), watch))
+    report.add("deletion", engine.sweep(component.cached("first suspects by count", _losses), watch))
+    bf.delete_unproved(engine, component, watch, report, component.cached("proofs by count", _counted_proofs))
     report.add("insertion", engine.sweep(insertion_with_counts(component), watch))
 
 

@@ -3,8 +3,8 @@
 Deriving a component again costs about what its facts cost. Maintenance costs about what it touches, which is known only
 afterwards; but a change that takes away a good part of what the component reads touches a good part of its facts. So a
 large share of losses decides at once, and otherwise ranked deletion begins and is stopped when it has suspended a good
-part of the component: then deriving again is the better half of the work. Where nearly every fact has one derivation
-only, there is no other to be looked for, and DRed does without looking.
+part of the component: from there on deriving again is less work. Where nearly every fact has a single derivation,
+there is no other one to look for, and DRed, which does not look, is chosen.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from everlog.maintenance.component import MaintainedComponent
 from everlog.plans.join_order import expected_work
 from everlog.plans.sweeps import Most
 
-_LOSSES = 0.25  # the share of a relation whose loss is taken to concern most of what follows from it
-_COUNTED_CHANGES = 0.6  # the same for gains and losses where derivations are counted
-# Looking at a fact takes about 8 times as long as making it anew, and 25 times as long as one of its rule instances.
-_LOOKS_PER_FACT, _LOOKS_PER_INSTANCE = 0.06, 0.023  # facts to look at before the other half of the work is begun anew …
-_INSTANCES = 0.3  # … and rule instances, as a share of those that deriving it took
+_LOSSES = 0.25  # losing this share of a relation is assumed to affect most of what follows from it
+_COUNTED_CHANGES = 0.6  # the same for gains and losses together, where derivations are counted
+# Examining a fact takes about 8 times as long as deriving it anew, and 25 times as long as one of its rule instances.
+_LOOKS_PER_FACT, _LOOKS_PER_INSTANCE = 0.06, 0.023  # facts to examine before deletion is given up …
+_INSTANCES = 0.3  # … and rule instances, as a share of those that deriving the component took
 _ONE_EACH = 1.15  # rule instances per fact up to which hardly any fact has a second derivation
-_FEW = 5_000  # facts for which no thought about other strategies pays
+_FEW = 5_000  # facts; below this, choosing another strategy does not pay
 
 
 def better_again(engine: MaintainingEngine, component: MaintainedComponent, changed: Mapping[str, Flow]) -> str:
@@ -43,13 +43,13 @@ def better_again(engine: MaintainingEngine, component: MaintainedComponent, chan
 
 
 def hardly_any_choice(engine: MaintainingEngine, component: MaintainedComponent) -> bool:
-    """Has nearly every fact one derivation, so that all which depends on a loss is lost?"""
+    """Does nearly every fact have a single derivation, so that whatever depends on a loss is lost?"""
     facts = sum(engine.count_before(relation) for relation in component.defined_relations)
-    return facts > _FEW and 0 < component.kept.derivations < _ONE_EACH * facts
+    return facts > _FEW and 0 < component.known.derivations < _ONE_EACH * facts
 
 
 def _more_goes_than_stays(engine: MaintainingEngine, component: MaintainedComponent) -> bool:
-    """Is looking at what removed rules derived more work than deriving everything from the others?"""
+    """Is examining what removed rules derived more work than deriving everything with the others?"""
     if sum(engine.count_before(relation) for relation in component.defined_relations) < _FEW:
         return False
     statistics = engine.statistics()
@@ -60,9 +60,11 @@ def _more_goes_than_stays(engine: MaintainingEngine, component: MaintainedCompon
 
 
 def most_work(engine: MaintainingEngine, component: MaintainedComponent) -> Most:
-    """After how much work on suspended facts is deriving again less?"""
+    """How much work on suspended facts costs as much as deriving the component again?"""
     facts = sum(engine.count_before(relation) for relation in component.defined_relations)
-    instances = max(component.kept.derivations, facts)
-    lost = sum(engine.count_before(relation) for relation in component.relations_that_go())  # in any case
+    instances = max(component.known.derivations, facts)
+    lost = sum(
+        engine.count_before(relation) for relation in component.relations_that_go()
+    )  # they are lost whatever is done
     looks = int(_LOOKS_PER_FACT * facts + _LOOKS_PER_INSTANCE * instances)
     return Most(max(_FEW, looks) + lost, max(10 * _FEW, int(_INSTANCES * instances)) + lost)

@@ -1,7 +1,7 @@
 """What does maintenance know of a component?
 
-Its rules and heads, and the sweeps made of them, each made when a strategy first asks for it and kept: an update that
-touches a handful of facts must not spend its time on preparing.
+Its rules and heads, and the sweeps made of them, each made when a strategy first asks for it and then cached: an
+update that touches a handful of facts must not spend its time on preparing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ T = TypeVar("T")
 
 
 @dataclass
-class Kept:
-    """What is known beside the facts of a component, and whether it is true of them now."""
+class Known:
+    """What is known of a component beside its facts; a flag says whether that holds now."""
 
     ranks: bool = True  # every derived fact has an instance of smaller ranks
     counts: bool = False  # in a recursive component: weights count the derivations by rules that do not recurse
@@ -39,14 +39,14 @@ class Kept:
 
 @dataclass
 class MaintainedComponent:
-    """A component with what strategies keep for it."""
+    """A component, with what strategies remember of it from update to update."""
 
     component: Component[EvaluatedRule]
-    kept: Kept = field(default_factory=Kept)
-    added: tuple[EvaluatedRule, ...] = ()  # rules that the update at work adds
+    known: Known = field(default_factory=Known)
+    added: tuple[EvaluatedRule, ...] = ()  # rules that the current update adds
     removed: tuple[FlatRule, ...] = ()  # rules it removes, whose facts are this component's
-    marks: Marks = Marks.NONE  # what passes marks on in the update at work
-    _made: dict[str, object] = field(default_factory=dict)
+    marks: Marks = Marks.NONE  # what passes marks on in the current update
+    _cached: dict[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         rules = self.component.rules
@@ -94,7 +94,7 @@ class MaintainedComponent:
         *,
         removed: Sequence[FlatRule] | None = None,
     ) -> list[SweepVariant]:
-        """Instances that the update takes away from these rules, and all that removed rules had, or some of these."""
+        """Instances of these rules that the update takes away, and all of removed rules (all of them, or `removed`)."""
         going = self.removed if removed is None else removed
         return [
             *(v for rule in rules if rule in self.old_rules for v in lost_instances(rule, self.heads, effect, ranks)),
@@ -102,7 +102,7 @@ class MaintainedComponent:
         ]
 
     def gained(self, rules: Sequence[FlatRule], effect: Effect, ranks: Ranks = Ranks.IGNORED) -> list[SweepVariant]:
-        """Instances that the update gives to these rules: to an added rule, all it has."""
+        """Instances of these rules that the update adds; of an added rule, all."""
         return [
             variant
             for rule in rules
@@ -115,11 +115,11 @@ class MaintainedComponent:
 
     @property
     def orphans(self) -> tuple[Atom, ...]:
-        """Heads that no rule has any more: of these facts only the explicit ones stay, and no search is needed."""
+        """Heads that no remaining rule has: of their facts only the explicit ones stay, without any search."""
         return tuple(head for head in self.heads if not any(unify(head, own) for r in self.rules for own in r.heads))
 
     def relations_that_go(self) -> set[str]:
-        """Relations whose last rules are among those that go, and those that follow from these alone."""
+        """Relations that lose their last rules, and those derived from such relations alone."""
         gone: set[str] = set()
         while True:
             standing = [rule for rule in self.rules if not any(atom.relation in gone for atom in rule.atoms)]
@@ -128,14 +128,14 @@ class MaintainedComponent:
                 return gone
 
     def refuted_relations(self) -> set[str]:
-        """Relations that are read by bodies which no delta rule covers (plans/flat_rules.Refuted)."""
+        """Relations read by refuted bodies (plans/flat_rules.Refuted), for which there are no delta rules."""
         return {
             atom.relation for rule in self.rules for refuted in rule.refuted for atom, _ in rule_reads(refuted.body)
         }
 
     @property
     def mixed(self) -> bool:
-        """May an atom match facts of this component and of others?"""
+        """Can an atom match both facts of this component and facts of others?"""
         return any(
             not any(covers(head, atom) for head in self.heads)
             for rule in self.recursive_rules
@@ -143,19 +143,19 @@ class MaintainedComponent:
             if own
         )
 
-    def made(self, name: str, make: Callable[[MaintainedComponent], T]) -> T:
-        """What `make` makes of this component, made once."""
-        if name not in self._made:
-            self._made[name] = make(self)
-        return self._made[name]  # type: ignore[return-value]
+    def cached(self, name: str, make: Callable[[MaintainedComponent], T]) -> T:
+        """What `make` returns for this component; it is called once per name."""
+        if name not in self._cached:
+            self._cached[name] = make(self)
+        return self._cached[name]  # type: ignore[return-value]
 
     def sweeps(self) -> list[Sweep]:
-        """The sweeps that were made."""
-        return [made for made in self._made.values() if isinstance(made, Sweep)]
+        """The sweeps that strategies have asked for so far."""
+        return [value for value in self._cached.values() if isinstance(value, Sweep)]
 
     def marking(self, name: str, make: Callable[[MaintainedComponent], Sweep]) -> Sweep:
-        """A sweep that passes marks on if the update at work asks for that."""
-        sweep = self.made(name, make)
+        """A sweep that passes marks on if the current update asks for that."""
+        sweep = self.cached(name, make)
         if self.marks is Marks.NONE:
             return sweep
-        return self.made(f"{name}, {self.marks.name}", lambda _: with_marks(sweep, self.marks))
+        return self.cached(f"{name}, {self.marks.name}", lambda _: with_marks(sweep, self.marks))

@@ -19,16 +19,16 @@ _MORE = Effect(create=True, weigh=1, queue=None)
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Bring the weights of a component in line with the change of what it reads."""
-    report.add("deletion", engine.sweep(component.made("losses", _losses), watch))
-    report.add("insertion", engine.sweep(component.made("gains", _gains), watch))
+    report.add("deletion", engine.sweep(component.cached("losses", _losses), watch))
+    report.add("insertion", engine.sweep(component.cached("gains", _gains), watch))
 
 
 def count_again(
     engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport
 ) -> None:
     """Count all derivations of a component anew."""
-    report.touched += engine.doom(component.heads)
-    report.add("insertion", engine.sweep(component.made("all instances", _all), watch))
+    report.touched += engine.overdelete(component.heads)
+    report.add("insertion", engine.sweep(component.cached("all instances", _all), watch))
 
 
 def _losses(component: MaintainedComponent) -> Sweep:

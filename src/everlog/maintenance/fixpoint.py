@@ -1,7 +1,7 @@
-"""How does a phase run until nothing new comes?
+"""How does a phase run to its fixpoint?
 
-The one loop of the system: rounds, emptiness, limits, statistics. An engine may run a phase whole; the others get it
-round by round from here.
+The one loop of the system: rounds until nothing is new, limits, statistics. An engine may run a whole phase by itself;
+for any other the rounds are driven from here.
 """
 
 from __future__ import annotations

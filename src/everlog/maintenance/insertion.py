@@ -29,7 +29,7 @@ _COUNTED = Begin(having(Bit.ABSENT, lacking=Bit.FRESH), Relabel(set=Bit.FRESH), 
 
 
 def insertion(component: MaintainedComponent) -> Sweep:
-    """Gains of the inputs, new explicit facts, and what was derived again; and all that follows."""
+    """Gains of the inputs, new explicit facts, what was derived again, and all that follows from these."""
     return component.marking("insertion", _insertion)
 
 
@@ -39,7 +39,7 @@ def _insertion(component: MaintainedComponent) -> Sweep:
 
 def insertion_with_counts(component: MaintainedComponent) -> Sweep:
     """The same where a weight above zero says that a fact has a derivation without recursion."""
-    return component.made("insertion with counts", _insertion_with_counts)
+    return component.cached("insertion with counts", _insertion_with_counts)
 
 
 def _insertion_with_counts(component: MaintainedComponent) -> Sweep:
@@ -48,7 +48,7 @@ def _insertion_with_counts(component: MaintainedComponent) -> Sweep:
 
 def from_scratch(component: MaintainedComponent) -> Sweep:
     """Everything that the rules derive, after all facts of the component were taken away."""
-    return component.made("from scratch", _from_scratch)
+    return component.cached("from scratch", _from_scratch)
 
 
 def _from_scratch(component: MaintainedComponent) -> Sweep:
@@ -59,7 +59,7 @@ def _from_scratch(component: MaintainedComponent) -> Sweep:
 
 
 def explicit_only(heads: tuple[Atom, ...]) -> Sweep:
-    """Of facts that were taken away those that are explicit, after all."""
+    """Restore those of the overdeleted facts that are explicit."""
     return Sweep("explicit", heads, (_EXPLICIT,), enter=_ENTER, done=_LEAVE)
 
 
@@ -77,7 +77,7 @@ def _rederivation(component: MaintainedComponent) -> Sweep:
             rule,
             component.heads,
             effect,
-            seed=Label.DOOMED,
+            seed=Label.OVERDELETED,
             own=Label.NOW,
             others=Label.NOW,
             absent=Label.NOT_NOW,

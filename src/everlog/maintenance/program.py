@@ -1,8 +1,8 @@
-"""How does a program look to those who evaluate it, and what of that does a change of rules concern?
+"""In which form is a program evaluated, and what does a change of its rules mean for that form?
 
 Rules as written are rewritten (plans/rewrites.py), flattened (plans/flat_rules.py) and arranged in components that are
-kept while rules come and go (rules/hypergraph.py). What a change of the program means for evaluation is a difference of
-flat rules: adding a transitive rule, say, removes the rules that put facts where its closure now stands.
+updated as rules come and go (rules/hypergraph.py). For evaluation a change of a program is a difference of flat rules:
+adding a transitive rule, say, removes the rules that put facts where its closure now stands.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class EvaluatedProgram:
 
 @dataclass(frozen=True)
 class ProgramChange:
-    """Two programs, and what is between them."""
+    """Two programs, and the rules in which they differ."""
 
     before: EvaluatedProgram
     after: EvaluatedProgram

@@ -27,7 +27,7 @@ _NO_LONGER_EXPLICIT = Begin(
     having(Bit.EDITED, lacking=Bit.EXPLICIT | Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED)
 )
 
-_ORPHANED = Begin(having(Bit.DOOMED, lacking=Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED))
+_ORPHANED = Begin(having(Bit.SUSPECT, lacking=Bit.ABSENT | Bit.CHECKED), Relabel(set=Bit.CHECKED))
 
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
@@ -36,8 +36,10 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
         for head in component.heads:
             engine.declare(Shape(head.relation, len(head.args), ranked=True))
     if component.orphans:
-        report.touched += engine.condemn(component.orphans)
-    suspended = report.add("deletion", engine.sweep(component.made("suspension", _suspension), watch, most=report.most))
+        report.touched += engine.suspect_derived(component.orphans)
+    suspended = report.add(
+        "deletion", engine.sweep(component.cached("suspension", _suspension), watch, most=report.most)
+    )
     if suspended.stopped:
         report.stopped = True
         return
@@ -60,7 +62,7 @@ def _suspension(component: MaintainedComponent) -> Sweep:
             _SUPPORT,
             seed=Label.FRONTIER,
             own=Label.STANDING,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
             ranks=Ranks.BELOW_SEED,
             enough=Bit.SUPPORTED,
@@ -75,7 +77,7 @@ def _suspension(component: MaintainedComponent) -> Sweep:
             _CANDIDATE,
             before=Label.UNTOUCHED,
             after=Label.UNDONE,
-            others=Label.KEPT,
+            others=Label.RETAINED,
             absent=Label.NEVER,
             ranks=Ranks.CARRIED,
         )  # fmt: skip
@@ -88,9 +90,9 @@ def _suspension(component: MaintainedComponent) -> Sweep:
         tuple(check),
         tuple(loop),
         enter=Relabel(set=Bit.FRONTIER),
-        keep=having(Bit.SUPPORTED),
-        kept=Relabel(clear=Bit.FRONTIER),
-        unkept=Relabel(set=Bit.DOOMED | Bit.ABSENT),
+        survives=having(Bit.SUPPORTED),
+        survivors=Relabel(clear=Bit.FRONTIER),
+        others=Relabel(set=Bit.SUSPECT | Bit.ABSENT),
         done=Relabel(set=Bit.DONE, clear=Bit.FRONTIER),
         by_rank=True,
     )

@@ -13,7 +13,7 @@ from everlog.maintenance.reports import ComponentReport
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
     """Clear and derive again; ranks and weights are then as after a first run."""
     if component.recursive:
-        report.touched += engine.doom(component.heads)
+        report.touched += engine.overdelete(component.heads)
         report.add("insertion", engine.sweep(from_scratch(component), watch))
     else:
         counting.count_again(engine, component, watch, report)

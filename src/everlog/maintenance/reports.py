@@ -1,7 +1,7 @@
 """What did it take to bring a component up to date?
 
-Counted in rule applications, rounds and facts, which no machine changes. The phases are the papers': deletion (looking
-for what a loss may take away), backward (looking for a reason to keep it), forward (what proofs imply), insertion.
+Counted in rule applications, rounds and facts, which do not depend on the machine. The phases are the papers': deletion
+(what may a loss take away?), backward (is there a reason to keep it?), forward (what do proofs imply?), insertion.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ComponentReport:
     gained: dict[str, int] = field(default_factory=dict)
     lost: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
-    most: Most = NO_BOUND  # that a deletion may do before it stops
+    most: Most = NO_BOUND  # work that a deletion may do before it stops
     stopped: bool = False
 
     def add(self, phase: str, report: SweepReport) -> SweepReport:

@@ -1,20 +1,20 @@
-"""What do components know after a change of rules, and what have they to do?
+"""What does a change of rules mean for the components?
 
 A rule that is added brings its instances over what is there now, as gains. A rule that is removed takes away the
 instances it had before the update, as losses. Both are changes like any other for the strategy of the component that
 owns their heads, so nothing else is redone.
 
 The update works on the components of both programs together: what adding rules merges is merged already, and what
-removing rules splits is not split yet. So every fact has one owner all the way. Three things need thought:
+removing rules splits is not split yet. So every fact has one owner throughout. Three things need care:
 
 *Facts without rules.* A component all of whose rules go is cleared: of its facts only the explicit ones stay.
 
 *Weights.* Where a component without recursion was one before, its counts are exact and stay so. A component that has
-just stopped being recursive has no counts, and is kept true by ranks, which hold in any component without recursion.
+just stopped being recursive has no counts; it is maintained by ranks, which hold in any component without recursion.
 
-*Ranks.* A component that merges others must have them in order: what one reads from another had no rank for it, and has
+*Ranks.* A component that merges others must order their ranks: what one read from another had no rank for it, and has
 one now. So the ranks of each are lifted above those of the ones before it, in the old order of evaluation. A component
-that is split keeps its ranks: what is now read from others counts as lower than any rank.
+that is split keeps its ranks: facts that are now read from other components count as lower than any rank.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from everlog.engines.interface import MaintainingEngine
-from everlog.maintenance.component import Kept, MaintainedComponent
+from everlog.maintenance.component import Known, MaintainedComponent
 from everlog.maintenance.program import ProgramChange
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule
 from everlog.plans.sweep_variants import covers
@@ -37,29 +37,29 @@ Group = tuple[int, ...]  # the numbers of a component's rules
 
 @dataclass
 class Lifts:
-    """Old components whose ranks are to come one above the other, and the new components that merge some of them."""
+    """Old components whose ranks must be stacked above each other, and the new components that merge some of them."""
 
     merged: dict[int, MaintainedComponent] = field(default_factory=dict)  # by their place in the old order
     into: list[MaintainedComponent] = field(default_factory=list)
 
     def apply(self, engine: MaintainingEngine) -> None:
-        above = 1  # explicit facts that nobody owned have rank 0
+        above = 1  # explicit facts that no component owned have rank 0
         for _, component in sorted(self.merged.items()):
             above = engine.lift(component.heads, above) + 1
             if above > _HIGHEST_RANK:
                 for new in self.into:
-                    new.kept.ranks = False
+                    new.known.ranks = False
                 return
 
 
 @dataclass(frozen=True)
 class Transition:
-    """The components of two programs together, on the way from one to the other."""
+    """The components of two programs together, for the update that goes from one to the other."""
 
     change: ProgramChange
     components: dict[Group, MaintainedComponent]
     cleared: tuple[Atom, ...]  # heads that no rule has any more
-    gone: str  # the rules that had them
+    gone: str  # the names of the rules that had them
     lifts: Lifts
 
     @property
@@ -77,15 +77,15 @@ class Transition:
             if past.component.rules == component.rules and not past.rules_change:
                 settled[group] = past
             else:
-                # Which rules recurse may be another matter now, and counts are of those that do not.
-                weights = past.kept.weights and (component.recursive or not past.recursive)
-                kept = replace(past.kept, weights=weights, counts=False)
-                settled[group] = MaintainedComponent(component, kept)
+                # Other rules may be recursive now, and counts are of those that are not.
+                weights = past.known.weights and (component.recursive or not past.recursive)
+                known = replace(past.known, weights=weights, counts=False)
+                settled[group] = MaintainedComponent(component, known)
         return settled
 
 
 def transition(known: Mapping[Group, MaintainedComponent], change: ProgramChange) -> Transition | str:
-    """How components go over to a changed program; or why they cannot, and all must be derived again."""
+    """How components go over to a changed program, or why they cannot and everything must be derived again."""
     if reason := _cannot(change):
         return reason
     between = change.between()
@@ -116,7 +116,7 @@ def transition(known: Mapping[Group, MaintainedComponent], change: ProgramChange
 
 
 def _cannot(change: ProgramChange) -> str:
-    """Why a change needs a new beginning, if it does."""
+    """Why a change requires deriving everything again; empty if it does not."""
     if not (change.before.graph.tied and change.after.graph.tied):
         return "rules on two sides of a negation may conclude the same facts"
     shapes = {head.relation: _shape(rule, head) for rule in change.removed for head in rule.heads}
@@ -136,12 +136,12 @@ def _shape(rule: EvaluatedRule, head: Atom) -> tuple[int, bool]:
 
 
 def _hand_over(places: set[int], known: list[MaintainedComponent], new: MaintainedComponent, lifts: Lifts) -> None:
-    """Tell a component what is known of its facts, and note whose ranks must come into order for it."""
+    """Tell a new component what is known of its facts, and note whose ranks must be lifted for it."""
     old = {place: known[place] for place in sorted(places)}
-    new.kept = Kept(
-        ranks=all(component.kept.ranks or not component.recursive for component in old.values()),
-        weights=all(component.kept.weights and not component.recursive for component in old.values()),
-        derivations=sum(component.kept.derivations for component in old.values()),
+    new.known = Known(
+        ranks=all(component.known.ranks or not component.recursive for component in old.values()),
+        weights=all(component.known.weights and not component.recursive for component in old.values()),
+        derivations=sum(component.known.derivations for component in old.values()),
     )
     heads = [head for component in old.values() for head in component.heads]
     joining = any(not any(covers(one, head) for one in heads) for head in new.heads)

@@ -58,13 +58,13 @@ def pick(
         return "rematerialise", "a removed rule has a condition inside NOT that depends on its own recursion"
     if not component.recursive:
         if component.bag or wanted not in ("bf", "dred", "rematerialise"):
-            if component.kept.weights:
+            if component.known.weights:
                 return "counting", ""
             if component.bag:
                 return "rematerialise", "counts were not kept by the strategy used before"
             none = "there are no counts, since a strategy or a rule before had no use for them"
             # Ranks hold in a component without recursion, but a rule that goes may have recursed by ranks that do not.
-            return "dred" if component.removed and not component.kept.ranks else "ranked", none
+            return "dred" if component.removed and not component.known.ranks else "ranked", none
         return wanted, ""
     if wanted == CHOOSE and hardly_any_choice(engine, component):
         return "dred", "nearly every fact has one derivation"
@@ -72,17 +72,17 @@ def pick(
         wanted = "ranked"
     if wanted in ("bf", "bf-counting") and component.mixed:
         return "dred", f"{wanted} would have to tell this component's facts from those of others"
-    if wanted == "ranked" and not component.kept.ranks:
+    if wanted == "ranked" and not component.known.ranks:
         return "rematerialise", "ranks were not kept by the strategy used before"
     return wanted, ""
 
 
-def note_what_is_kept(component: MaintainedComponent, strategy: str) -> None:
+def note_what_holds(component: MaintainedComponent, strategy: str) -> None:
     """After a strategy has run: which of the knowledge beside the facts is still true?"""
-    kept = component.kept
-    kept.counts = strategy == "bf-counting"
-    kept.weights = strategy in ("counting", "rematerialise") or (component.recursive and kept.weights)
+    known = component.known
+    known.counts = strategy == "bf-counting"
+    known.weights = strategy in ("counting", "rematerialise") or (component.recursive and known.weights)
     if strategy in ("bf", "bf-counting"):
-        kept.ranks = False  # a proved fact may now rest on facts of higher rank
+        known.ranks = False  # a proved fact may now rest on facts of higher rank
     elif strategy == "rematerialise":
-        kept.ranks = True
+        known.ranks = True

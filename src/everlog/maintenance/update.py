@@ -18,7 +18,7 @@ from everlog.maintenance.insertion import explicit_only
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.rule_changes import Group, Transition, transition
-from everlog.maintenance.strategies import CHOOSE, MARKS, STRATEGIES, note_what_is_kept, pick
+from everlog.maintenance.strategies import CHOOSE, MARKS, STRATEGIES, note_what_holds, pick
 from everlog.plans.sweeps import Marks
 
 
@@ -39,7 +39,7 @@ class Maintenance:
         self._by_group = components
         self.components = list(components.values())
         for component, report in zip(self.components, derived, strict=False):
-            component.kept.derivations = report.rule_applications
+            component.known.derivations = report.rule_applications
         self.heads = tuple(dict.fromkeys(head for component in self.components for head in component.heads))
         self.defined = {head.relation for head in self.heads}
 
@@ -104,18 +104,18 @@ class Maintenance:
 
     def kept(self) -> list[object]:
         """What is known beside the facts, to return to if an update fails."""
-        return [copy(component.kept) for component in self.components]
+        return [copy(component.known) for component in self.components]
 
     def restore(self, kept: list[object]) -> None:
         for component, state in zip(self.components, kept, strict=True):
-            component.kept = state  # type: ignore[assignment]
+            component.known = state  # type: ignore[assignment]
 
 
 def _clear(engine: MaintainingEngine, way: Transition, changed: dict[str, Flow], watch: Watch) -> ComponentReport:
     """Facts that no rule concludes any more: of them only the explicit ones stay."""
     started = time.perf_counter()
     report, heads = ComponentReport(way.gone, "clear", "no rule concludes its facts any more"), way.cleared
-    report.touched += engine.doom(heads)
+    report.touched += engine.overdelete(heads)
     stay = explicit_only(heads)
     engine.sweep(stay, watch)
     engine.forget([stay])
@@ -151,7 +151,7 @@ def _maintain(
             STRATEGIES[report.strategy](engine, component, watch, report)
         counted = not component.recursive and report.strategy in ("counting", "rematerialise")
         flows = dict(engine.finish(component.heads, counted=counted))
-        note_what_is_kept(component, report.strategy)
+        note_what_holds(component, report.strategy)
     for relation, flow in flows.items():
         report.gained[relation], report.lost[relation] = flow
         _note(changed, relation, flow)

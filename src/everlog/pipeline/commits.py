@@ -1,4 +1,4 @@
-"""Which versions of the tables are there, and how does the next one appear all at once?
+"""Which versions of the tables exist, and how does the next one become visible atomically?
 
 A folder of tables has a file per version, `_commits/00000000000000000003.json`, that names for every table the folder
 and the Delta version that belong to it. Nothing is part of a version unless such a file says so: whatever a run writes
@@ -33,7 +33,7 @@ LOCK = "_lock"
 
 
 class CommitConflictError(EverlogError):
-    """Another writer has the tables, or was faster; nothing of this one is visible."""
+    """Another writer holds the lock or has committed first; nothing of this one is visible."""
 
     code = "C100"
     exit_code = 8
@@ -47,16 +47,16 @@ class TableState:
     folder: str  # its folder, inside that of the tables
     delta: int  # its Delta version
     columns: tuple[str, ...]  # those of the data; not weight, not version
-    types: tuple[str, ...]  # of those columns, in Spark's words
+    types: tuple[str, ...]  # of those columns, as Spark names them
     weighted: bool = True
-    rows: int = 0  # of the log: what was ever appended
-    facts: int = 0  # rows that remain when weights are summed up
+    rows: int = 0  # all rows ever appended
+    facts: int = 0  # rows that remain when weights are summed
     losses: bool = False  # whether any row has a weight below zero; without one the log holds each fact once
 
 
 @dataclass(frozen=True)
 class Commit:
-    """A version: the tables as they are in it, and what the writer wanted to have written down."""
+    """A version: the state of its tables, and any information that the writer added."""
 
     version: int
     tables: Mapping[str, TableState] = field(default_factory=dict)
@@ -72,13 +72,13 @@ def commit_path(folder: Path, version: int) -> Path:
 
 
 def committed_versions(folder: Path) -> list[int]:
-    """The versions that are there, in order."""
+    """The committed versions, in order."""
     found = (path.stem for path in (folder / COMMITS).glob("*.json"))
     return sorted(int(stem) for stem in found if stem.isdigit())
 
 
 def read_commit(folder: Path, version: int | None = None) -> Commit:
-    """A version, the last unless said; version 0 has no tables."""
+    """A version, the last by default; version 0 has no tables."""
     versions = committed_versions(folder)
     if version is None:
         version = versions[-1] if versions else 0

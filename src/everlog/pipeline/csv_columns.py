@@ -22,17 +22,23 @@ from everlog.pipeline import parsing
 from everlog.pipeline.documents import gather_documents, parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.rejects import reading
-from everlog.pipeline.sources import Source, SourceFile, path_of
+from everlog.pipeline.sources import InputSource, SourceFile, path_of
 
 # What a line is.
-NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = 0, 1, 2, 3, 4  # UNSPLITTABLE says so of its whole file
+NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = (
+    0,
+    1,
+    2,
+    3,
+    4,
+)  # UNSPLITTABLE: the whole file must be read by one task
 
 _FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^",]*+)'
 _WELL_FORMED = rf"\A{_FIELD}(?:,{_FIELD})*+\z"
 _INTEGER = r"\A[+-]?[0-9]{1,18}\z"  # more digits than 64 bits hold are left to Python
 
 
-def gather_csv(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_csv(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of CSV and TSV files."""
     groups: dict[tuple[str, str, int, str | None], list[SourceFile]] = {}
     whole: list[SourceFile] = []
@@ -60,19 +66,19 @@ def gather_csv(gathered: Gathered, source: Source, files: list[SourceFile]) -> N
 
 def _gather_rows(
     gathered: Gathered,
-    source: Source,
+    source: InputSource,
     files: list[SourceFile],
     relation: str,
     delimiter: str,
     width: int,
     header: str | None,
 ) -> list[SourceFile]:
-    """Add the facts of files with rows of one width and one header; those that cannot be split are handed back."""
+    """Add the facts of files with rows of one width and one header; returns those that cannot be split."""
     kind = f.col("kind")
     with reading(source.title):
-        lines = gathered.keep(_cut(text_lines(gathered.spark, files), delimiter, width, source.types, header))
+        lines = gathered.persist(_cut(text_lines(gathered.spark, files), delimiter, width, source.types, header))
         counts = lines.groupBy("file", "kind").count().collect()
-    # A header is known by its text, so a file in which a row looks just like it is read whole.
+    # A header is recognised by its text, so a file in which another row looks the same is read whole.
     unsplittable = {row["file"] for row in counts if row["kind"] == UNSPLITTABLE}
     if header is not None:
         once = {path_of(row["file"]) for row in counts if row["kind"] == HEADER and row["count"] == 1}

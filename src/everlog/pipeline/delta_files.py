@@ -41,7 +41,7 @@ class DataFile:
 
 
 def spark_path(path: Path) -> str:
-    """A local path as Spark takes it, whatever file system is its default."""
+    """A local path for Spark, whatever its default file system is."""
     return f"file://{path}"
 
 
@@ -117,7 +117,7 @@ def _weights(file: Any, column: str) -> tuple[int, bool]:
 
 
 def sync_all(files: Sequence[DataFile]) -> None:
-    """Wait until the files are on the disk."""
+    """Wait until the files are on disk."""
     for file in files:
         sync(file.path)
     for folder in {file.path.parent for file in files}:
@@ -137,7 +137,7 @@ def files(folder: Path, version: int) -> list[str]:
 def append(folder: Path, base: int, types: Mapping[str, str], added: Sequence[DataFile]) -> int | None:
     """Add files to what a Delta version of a table holds; -1 stands for a table that is not there yet.
 
-    Versions after `base` come from runs that did not end in a commit: their files are taken out again first.
+    Versions after `base` come from runs that did not commit: their files are removed first.
 
     Returns:
         the Delta version that holds the files of `base` and the added ones; None where another writer came in between.

@@ -16,27 +16,27 @@ from pyspark.sql import functions as f
 from everlog.formats.reading import TABLE_FORMATS
 from everlog.pipeline import parsing
 from everlog.pipeline.gathering import Gathered, text_lines
-from everlog.pipeline.sources import Source, SourceFile
+from everlog.pipeline.sources import InputSource, SourceFile
 
 _DOCUMENT = (
     "path string, format string, relation string, scope string, graph string, types array<string>, header boolean"
 )
 
 
-def gather_jsonl(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_jsonl(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of JSON lines."""
     parse = functools.partial(parsing.parse_lines, format="jsonl", graph=None, samples=gathered.samples)
     gathered.add_parsed(parsed_lines(text_lines(gathered.spark, files), f.lit(""), parse), source.title)
 
 
 def parsed_lines(lines: DataFrame, scope: Column, parse: Callable[[parsing.Batches], parsing.Batches]) -> DataFrame:
-    """What a parser makes of rows of (line, file)."""
+    """Rows of (line, file), parsed."""
     # As bytes: a line that is no UTF-8 must arrive as it is.
     rows = lines.select(f.col("line").cast("binary").alias("line"), "file", scope.alias("scope"))
     return rows.mapInArrow(parse, parsing.PARSED)
 
 
-def gather_documents(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_documents(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of files that are read whole."""
     types = list(source.types) if source.types is not None else None
     rows = [

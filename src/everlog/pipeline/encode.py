@@ -1,7 +1,7 @@
 """Which ids stand for the terms of facts, and which terms for ids?
 
 An id is a function of its term (engines/spark/ids.py), so facts are encoded where they are, without a join. The
-dictionary, a table of (id, key), is needed for the way back only; integers that live in their ids are not in it.
+dictionary, a table of (id, key), is needed for decoding only; integers that are stored in their ids are not in it.
 
 Two terms with one id would be a wrong result. While new terms are written, each id is checked to belong to one key,
 among the new and against the dictionary; if not, the write fails, and `collisions` turns that into a `DataError` that
@@ -67,7 +67,7 @@ def decode(facts: DataFrame, dictionary: DataFrame) -> DataFrame:
 
 @contextlib.contextmanager
 def collisions() -> Iterator[None]:
-    """Around every action on `new_terms` or on what `decode` gives: what is wrong is told in our words."""
+    """Wraps every action on `new_terms` or on the result of `decode`: turns Spark's failures into our errors."""
     try:
         yield
     except Exception as error:

@@ -1,6 +1,6 @@
-"""What have the sources given so far: facts, rejects, and frames that are kept?
+"""What has been read from the sources so far: facts, rejects, and persisted frames?
 
-The readers of ingest.py put everything they find into a `Gathered`; at its end stands one DataFrame for each relation.
+The readers of ingest.py add everything they find to a `Gathered`, which finally gives one DataFrame per relation.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ class Part:
 
 @dataclass
 class Gathered:
-    """What the sources have given so far.
+    """What has been read from the sources so far.
 
     Attributes:
         samples: how many malformed lines each task keeps.
-        kept: frames that are persisted until they are released.
+        persisted: frames that are persisted until they are released.
     """
 
     spark: SparkSession
     samples: int
     parts: list[Part] = field(default_factory=list)
     rejects: Rejects = field(default_factory=Rejects)
-    kept: list[DataFrame] = field(default_factory=list)
+    persisted: list[DataFrame] = field(default_factory=list)
 
     def add(self, relation: str, frame: DataFrame, count: int, title: str) -> None:
-        """Facts that Spark reads itself."""
+        """Add facts that Spark reads itself."""
         if count:
             self.parts.append(Part(relation, frame, count, title))
 
-    def keep(self, frame: DataFrame) -> DataFrame:
-        """The frame, computed once, until `release`."""
+    def persist(self, frame: DataFrame) -> DataFrame:
+        """The frame, computed once and stored until `release`."""
         # On disk: reading it back is as fast as from memory, which joins and aggregates need more.
         frame = frame.persist(StorageLevel.DISK_ONLY)
-        self.kept.append(frame)
+        self.persisted.append(frame)
         return frame
 
     def add_parsed(self, frame: DataFrame, title: str) -> None:
-        """Facts and rejects that Python has made, in the schema `parsing.PARSED`; they are made once and kept."""
-        frame = self.keep(frame)
+        """Add facts and rejects parsed by Python, in the schema `parsing.PARSED`; the frame is persisted."""
+        frame = self.persist(frame)
         with reading(title):
             counts = (
                 frame.groupBy("relation", f.size("keys").alias("width"))
@@ -102,14 +102,14 @@ class Gathered:
         }
 
     def counts(self) -> dict[str, int]:
-        """How many facts each relation has been given."""
+        """How many facts of each relation were read."""
         counts: dict[str, int] = {}
         for part in self.parts:
             counts[part.relation] = counts.get(part.relation, 0) + part.count
         return counts
 
     def release(self) -> None:
-        for frame in self.kept:
+        for frame in self.persisted:
             frame.unpersist()
 
 

@@ -1,12 +1,12 @@
 """Which facts do the sources of a pipeline hold?
 
 Facts come out as a DataFrame for each relation, with the keys of terms (facts/terms.py) in columns c1, c2, … Files are
-read once, here, and what is read is kept on Spark's disks until `release`:
+read once, here, and what is read is persisted on Spark's disks until `release`:
 
 - plain lines of N-Triples, N-Quads, CSV and TSV are taken apart by Spark's own functions;
 - what is left (escapes, quotes, typed fields, malformed lines), JSON lines, and documents of the other formats go
   through the readers of `formats` in Python workers;
-- Parquet files and DataFrames are not kept: Spark reads them as fast again.
+- Parquet files and DataFrames are not persisted: reading them again is as fast.
 
 Malformed lines are counted and sampled (rejects.py) and stop the run above a share of all lines; a document in another
 format, or an archive, is read whole or stops it.
@@ -24,7 +24,7 @@ from everlog.pipeline.documents import gather_documents, gather_jsonl
 from everlog.pipeline.gathering import Gathered
 from everlog.pipeline.ntriples_columns import gather_triples
 from everlog.pipeline.rejects import SAMPLES
-from everlog.pipeline.sources import Source, SourceFile, source_files
+from everlog.pipeline.sources import InputSource, SourceFile, source_files
 from everlog.pipeline.table_columns import gather_frame, gather_parquet
 
 
@@ -46,12 +46,12 @@ class Ingested:
     _gathered: Gathered = field(repr=False)
 
     def release(self) -> None:
-        """Give back the disk that holds what was read; the facts are read anew if they are used after this."""
+        """Free the disk space of what was read; facts that are used after this are read again."""
         self._gathered.release()
 
 
 def ingest(
-    spark: SparkSession, sources: Sequence[Source], *, max_rejects: float = 0.0, samples: int = SAMPLES
+    spark: SparkSession, sources: Sequence[InputSource], *, max_rejects: float = 0.0, samples: int = SAMPLES
 ) -> Ingested:
     """The facts of the sources.
 
@@ -71,24 +71,24 @@ def ingest(
         raise
 
 
-def _gather(gathered: Gathered, source: Source) -> None:
+def _gather(gathered: Gathered, source: InputSource) -> None:
     if not source.is_path:
         gather_frame(gathered, source)
         return
-    by_way: dict[Callable[[Gathered, Source, list[SourceFile]], None], list[SourceFile]] = {}
+    by_way: dict[Callable[[Gathered, InputSource, list[SourceFile]], None], list[SourceFile]] = {}
     for file in source_files(gathered.spark, source):
         by_way.setdefault(_way(file), []).append(file)
     for way, files in by_way.items():
         way(gathered, source, files)
 
 
-def _way(file: SourceFile) -> Callable[[Gathered, Source, list[SourceFile]], None]:
+def _way(file: SourceFile) -> Callable[[Gathered, InputSource, list[SourceFile]], None]:
     if file.packed == ".xz" or (file.packed and file.format == "parquet"):  # which Spark cannot unpack
         return gather_documents
     return _WAYS.get(file.format, gather_documents)
 
 
-_WAYS: dict[str, Callable[[Gathered, Source, list[SourceFile]], None]] = {
+_WAYS: dict[str, Callable[[Gathered, InputSource, list[SourceFile]], None]] = {
     "nt": gather_triples,
     "nq": gather_triples,
     "jsonl": gather_jsonl,

@@ -27,7 +27,7 @@ from everlog.facts.terms import key_of
 from everlog.pipeline.commits import Commit
 from everlog.pipeline.publish import Output, check_place
 from everlog.pipeline.show import show_pipeline
-from everlog.pipeline.tables import WEIGHT, TableStore, Transaction
+from everlog.pipeline.table_store import WEIGHT, TableStore, Transaction
 from everlog.rules.checks import check_program
 from everlog.rules.syntax import Constant, Program
 from everlog.store.program_files import defined_relations
@@ -79,13 +79,13 @@ class PipelineReport:
     seconds: float
 
     def as_data(self) -> dict[str, Any]:
-        """The report for programs: what `--json` prints."""
+        """The report as data: what `--json` prints."""
         return {**asdict(self), "written": [str(path) for path in self.written]}
 
 
 @dataclass(frozen=True)
 class Stages:
-    """The stages, each a function from frames to frames; ours unless said."""
+    """The stages, each a function from frames to frames; ours by default."""
 
     ingest: Callable[..., Any] | None = None
     encode: Callable[..., Any] | None = None
@@ -119,7 +119,7 @@ def run_pipeline(
     """Run a pipeline from its sources to its outputs.
 
     Args:
-        spark: the session to run on; unless said, one is started, and stopped at the end.
+        spark: the session to run on; by default, one is started, and stopped at the end.
         progress: called with a line of text after each stage and during long ones.
         master: where to run, instead of what the settings say.
         stages: other functions in place of the pipeline's own.
@@ -245,7 +245,7 @@ class _Run:
         defined = [name for name in defined_relations(self.settings.program) if name in derived.facts]
         for relation in defined:
             rows += self._append_change(transaction, DERIVED + relation, derived.facts[relation])
-        for table in list(transaction.tables):  # relations that rules defined once, and define no longer
+        for table in list(transaction.tables):  # relations that rules no longer define
             if table.startswith(DERIVED) and table.removeprefix(DERIVED) not in defined:
                 old = transaction.read(self.spark, table)
                 rows += self._append_change(transaction, table, old.limit(0))
@@ -316,7 +316,7 @@ class _Run:
 def table_of(commit: Commit, relation: str) -> str | None:
     """The table with all facts of a relation: the derived one where rules define it, else what was ingested.
 
-    Derived facts include ingested ones: where there are none at all, rules define the relation no longer.
+    Derived facts include ingested ones: a derived table without facts belongs to a relation no longer defined by rules.
     """
     derived, ingested = commit.tables.get(DERIVED + relation), FACTS + relation
     if derived is not None and (derived.facts or ingested not in commit.tables):
@@ -365,7 +365,7 @@ def change(new: DataFrame, old: DataFrame | None) -> DataFrame:
 
 
 def _compared(new: DataFrame, old: DataFrame | None) -> DataFrame:
-    """Every row of either, once, and in which of them it is; one shuffle, whatever the number of columns, even none."""
+    """Every distinct row, and which of the two frames have it; one shuffle, for any number of columns, even none."""
     from pyspark.sql import functions as f
 
     both = new.select("*", f.lit(1).alias("is_new"), f.lit(0).alias("is_old"))

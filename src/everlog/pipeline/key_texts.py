@@ -1,8 +1,8 @@
 """Which text stands for a term key in a file, as a column expression that Spark runs itself?
 
 The same texts as in process: `text` is that of formats/arrays.py, `csv_field` that of formats/writing.py,
-`ntriples_term` that of formats/rdf_writing.py. Nothing here calls Python for a row. Expressions are kept short: Java
-does not compile a method that is too long, and then takes several times as long for each row.
+`ntriples_term` that of formats/rdf_writing.py. Nothing here calls Python for a row. Expressions are short, since Java
+does not compile methods that are too long, and interpreting them is several times slower.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from everlog.facts.terms import XSD
 if TYPE_CHECKING:
     from pyspark.sql import Column
 
-# How a refusal is found again in what Spark says about a failed job.
+# Marks our errors in Spark's message about a failed job.
 REFUSED = "everlog cannot write "
 
 _LABEL = r"^(?!x_)[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$"
@@ -56,7 +56,7 @@ def csv_line(keys: list[Column]) -> Column:
 
 
 def ntriples_line(terms: list[Column]) -> Column:
-    """Terms that are written already as a line of N-Triples or N-Quads; a job fails on a fact that RDF cannot say."""
+    """Serialised terms as a line of N-Triples or N-Quads; the job fails on a fact that is not valid RDF."""
     from pyspark.sql import functions as f
 
     parts: list[Column] = []

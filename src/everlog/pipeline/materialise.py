@@ -1,4 +1,4 @@
-"""How does a pipeline derive what follows, frames in and frames out?"""
+"""How does a pipeline derive facts, from frames to frames?"""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from everlog.rules.syntax import Program, Rule
 
 @dataclass(frozen=True)
 class Materialised:
-    """Everything there is now, and the terms that were made on the way."""
+    """All facts, explicit and derived, and the terms that rules computed."""
 
     facts: dict[str, DataFrame]  # explicit and derived, columns c1, c2, … of ids, each fact once
     counts: dict[str, int]
@@ -75,7 +75,7 @@ def materialise_frames(
 
 
 def _users_names(relations: Sequence[str], rules: Sequence[Rule]) -> str:
-    """The relations of a component as the user knows them; an auxiliary one is spoken of as what its rule defines."""
+    """The relations of a component as the user knows them: an auxiliary one is replaced by what its rule defines."""
     heads = {rule.name: [head.relation for head in rule.heads] for rule in rules}
     names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [name] for name in relations]
     return ", ".join(dict.fromkeys(name for some in names for name in some))

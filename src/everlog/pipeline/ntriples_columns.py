@@ -21,7 +21,7 @@ from everlog.pipeline import parsing
 from everlog.pipeline.documents import parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.rejects import reading
-from everlog.pipeline.sources import Source, SourceFile, scope_column
+from everlog.pipeline.sources import InputSource, SourceFile, scope_column
 
 # What a line is.
 NOTHING, TRIPLE, QUAD, OTHER = 0, 1, 2, 3
@@ -71,13 +71,13 @@ _KEYS = {
 }
 
 
-def gather_triples(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_triples(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of N-Triples and N-Quads files, split by lines."""
     for format in sorted({file.format for file in files}):
         some = [file for file in files if file.format == format]
         scope = scope_column(f.col("file"), source, some)
         with reading(source.title):
-            lines = gathered.keep(_cut(text_lines(gathered.spark, some), format, scope))
+            lines = gathered.persist(_cut(text_lines(gathered.spark, some), format, scope))
             counts = {row["kind"]: row["count"] for row in lines.groupBy("kind").count().collect()}
         graph = [] if source.graph is None else [f.lit("<" + source.graph).alias("c4")]
         for kind, columns in ((TRIPLE, ["c1", "c2", "c3", *graph]), (QUAD, ["c1", "c2", "c3", "c4"])):

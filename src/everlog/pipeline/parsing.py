@@ -54,7 +54,7 @@ _ROWS = 1 << 16  # rows of a CSV file handled at a time
 
 def parse_lines(batches: Batches, *, format: str, graph: str | None, samples: int) -> Batches:
     """Facts and rejects from rows of (line, file, scope), the line as bytes, of an nt, nq or jsonl file."""
-    kept = _Kept(samples)
+    rejects = _RejectLog(samples)
     for batch in batches:
         for part in _by_file(batch):
             file, scope = part["file"][0].as_py(), part["scope"][0].as_py()
@@ -68,15 +68,15 @@ def parse_lines(batches: Batches, *, format: str, graph: str | None, samples: in
                     yield _facts(found)
                 else:
                     line, error = found
-                    kept.add(file, None, line.decode("utf-8", "replace"), _reason(error))
-    yield from kept.batches()
+                    rejects.add(file, None, line.decode("utf-8", "replace"), _reason(error))
+    yield from rejects.batches()
 
 
 def parse_csv_lines(
     batches: Batches, *, relation: str, width: int, delimiter: str, types: Sequence[str] | None, samples: int
 ) -> Batches:
     """Facts and rejects from rows of (line, file, scope), each line a row of its own."""
-    kept = _Kept(samples)
+    rejects = _RejectLog(samples)
     for batch in batches:
         for part in _by_file(batch):
             file = part["file"][0].as_py()
@@ -85,16 +85,16 @@ def parse_csv_lines(
                 try:
                     line = raw.decode()
                 except UnicodeDecodeError as error:
-                    kept.add(file, None, raw.decode("utf-8", "replace"), f"not UTF-8 (byte {error.start + 1})")
+                    rejects.add(file, None, raw.decode("utf-8", "replace"), f"not UTF-8 (byte {error.start + 1})")
                     continue
                 rows.append((None, [line, *split_row(line, delimiter)]))
-            yield from _csv_facts(rows, file, relation, width, types, kept)
-    yield from kept.batches()
+            yield from _csv_facts(rows, file, relation, width, types, rejects)
+    yield from rejects.batches()
 
 
 def parse_documents(batches: Batches, *, samples: int) -> Batches:
     """Facts from rows that each name a file (see `documents` in ingest.py)."""
-    kept = _Kept(samples)
+    rejects = _RejectLog(samples)
     for batch in batches:
         for row in batch.to_pylist():
             try:
@@ -103,16 +103,16 @@ def parse_documents(batches: Batches, *, samples: int) -> Batches:
                     if row["content"] is not None:  # from a file system that Python does not know
                         path = Path(folder) / path.name
                         path.write_bytes(row["content"])
-                    yield from _document(row, path, kept)
+                    yield from _document(row, path, rejects)
             except EverlogError as error:
                 line = getattr(error, "line", None)
                 yield _rejects([(row["path"], line, error.hint, _reason(error), BROKEN)])
-    yield from kept.batches()
+    yield from rejects.batches()
 
 
-def _document(row: dict[str, Any], path: Path, kept: _Kept) -> Batches:
+def _document(row: dict[str, Any], path: Path, rejects: _RejectLog) -> Batches:
     if row["format"] in ("csv", "tsv"):
-        yield from _csv_document(row, path, kept)
+        yield from _csv_document(row, path, rejects)
         return
     blocks = read_facts(
         path,
@@ -126,7 +126,7 @@ def _document(row: dict[str, Any], path: Path, kept: _Kept) -> Batches:
         yield _facts(block)
 
 
-def _csv_document(row: dict[str, Any], path: Path, kept: _Kept) -> Batches:
+def _csv_document(row: dict[str, Any], path: Path, rejects: _RejectLog) -> Batches:
     """A whole CSV or TSV file: fields may span lines, and each row knows its line."""
     delimiter = "," if row["format"] == "csv" else "\t"
     records = _closed(path, delimiter)
@@ -144,7 +144,7 @@ def _csv_document(row: dict[str, Any], path: Path, kept: _Kept) -> Batches:
         records = itertools.chain([first, second] if second else [first], records)
     while some := list(itertools.islice(records, _ROWS)):
         rows: list[_Row] = [(line, [delimiter.join(fields), *fields]) for line, fields in some]
-        yield from _csv_facts(rows, row["path"], row["relation"], width, types, kept)
+        yield from _csv_facts(rows, row["path"], row["relation"], width, types, rejects)
 
 
 def _closed(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -160,7 +160,7 @@ def _closed(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _csv_facts(
-    rows: list[_Row], file: str, relation: str, width: int, types: Sequence[str] | None, kept: _Kept
+    rows: list[_Row], file: str, relation: str, width: int, types: Sequence[str] | None, rejects: _RejectLog
 ) -> Batches:
     """Rows of (line, [text, field, …]) as facts; those of another width or with a wrong value as rejects."""
     right = []
@@ -168,7 +168,7 @@ def _csv_facts(
         if len(fields) == width + 1:
             right.append((line, fields))
         else:
-            kept.add(file, line, fields[0], f"{count_columns(len(fields) - 1)} where the others have {width}")
+            rejects.add(file, line, fields[0], f"{count_columns(len(fields) - 1)} where the others have {width}")
 
     def read(some: list[_Row]) -> Blocks:
         columns = [pa.array(column, pa.string()) for column in zip(*(fields[1:] for _, fields in some), strict=True)]
@@ -182,11 +182,11 @@ def _csv_facts(
             yield _facts(found)
         else:
             (line, fields), error = found
-            kept.add(file, line, fields[0], _reason(error))
+            rejects.add(file, line, fields[0], _reason(error))
 
 
 def _halving(items: list[T], read: Callable[[list[T]], Blocks]) -> Iterator[FactBlock | tuple[T, EverlogError]]:
-    """What is read from the items, and each of them that cannot be read."""
+    """The blocks read from the items, and each item that cannot be read, with its error."""
     if not items:
         return
     try:
@@ -272,8 +272,8 @@ def _facts(block: FactBlock) -> pa.RecordBatch:
     )
 
 
-class _Kept:
-    """The rejects of a task: a few whole, the others as one number for each file."""
+class _RejectLog:
+    """The rejects of a task: the first few with their text, the others counted per file."""
 
     def __init__(self, most: int) -> None:
         self._most = most

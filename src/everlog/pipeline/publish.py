@@ -67,7 +67,7 @@ def publish(spark: SparkSession, facts: Mapping[str, DataFrame], outputs: Sequen
     """Write relations, given as frames of term keys; gives the paths in the order of `outputs`.
 
     Raises:
-        OutputError: a place cannot be written, or the format cannot say a fact. What was there before remains.
+        OutputError: a place cannot be written, or the format cannot represent a fact. What was there before remains.
     """
     for output in outputs:  # before anything is written, so that a mistake in the last one costs nothing
         frame = facts.get(output.relation)

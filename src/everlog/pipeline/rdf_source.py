@@ -30,7 +30,7 @@ from everlog.formats.rdf import read_rdf
 from everlog.formats.rdf_writing import term_text
 from everlog.formats.reading import RDF_FORMATS, read_facts
 from everlog.pipeline.parsing import keys_of_block
-from everlog.pipeline.sources import Source, SourceFile, source_files
+from everlog.pipeline.sources import InputSource, SourceFile, source_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,7 +84,7 @@ class RdfReader(DataSourceReader):
             raise UsageError(f"terms are 'ntriples' or 'keys', not {terms!r}")
         self._keys = terms == "keys"
         self._graph = options.get("graph")
-        self._source = Source(path, format=options.get("format"), graph=self._graph)
+        self._source = InputSource(path, format=options.get("format"), graph=self._graph)
 
     def partitions(self) -> list[InputPartition]:
         pieces: list[InputPartition] = []

@@ -1,8 +1,8 @@
 """Which lines could not be read, and are there too many of them?
 
-A malformed line does not stop the task that meets it: it is counted, and the first few of each task are kept with their
-text. Spark knows no line numbers, so the driver looks those few up in their files afterwards. Then the run stops if
-more than the share allowed was malformed. A file that cannot be read to its end always stops it.
+A malformed line does not stop the task that reads it: it is counted, and the first few of each task are collected with
+their text. Spark knows no line numbers, so the driver looks those few up in their files afterwards. Then the run stops
+if more than the share allowed was malformed. A file that cannot be read to its end always stops it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from everlog.pipeline.sources import path_of
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SAMPLES = 20  # lines kept by each task
+SAMPLES = 20  # lines collected by each task
 SCHEMA = "file string, line long, text string, reason string"
 
 _SHOWN = 5  # malformed lines that an error lists
@@ -30,7 +30,7 @@ _WIDE = 100  # characters of each
 
 @dataclass(frozen=True)
 class Reject:
-    """A line, or a row of a table, that says no fact."""
+    """A line, or a row of a table, that is not a fact."""
 
     file: str | None
     line: int | None

@@ -1,14 +1,14 @@
 """What does a pipeline.toml say?
 
     program = "rules.dl"            # the rules; their @import and @export lines count too
-    tables = "tables"               # where facts are kept between runs (tables.py)
-    results = "out"                 # where outputs with a relative path go; beside this file unless said
+    tables = "tables"               # where facts are stored between runs (table_store.py)
+    results = "out"                 # where outputs with a relative path go; beside this file by default
     max_rejects = 0.01              # the share of malformed lines above which a run fails
 
     [[source]]                      # as many as there are
     path = "readings/*.csv"         # relative to this file: a file, a pattern or a folder (sources.py)
     format = "csv"                  # unless the extension says it
-    relation = "reading"            # tables only; the file's stem unless said
+    relation = "reading"            # tables only; the file's stem by default
     types = ["iri", "double"]       # CSV and TSV only
     header = true
     columns = ["sensor", "value"]   # Parquet only
@@ -42,7 +42,7 @@ from everlog.errors import EverlogError, NotFoundError, ProgramError, UsageError
 from everlog.formats.compression import check_readable
 from everlog.formats.reading import RDF_FORMATS, TABLE_FORMATS
 from everlog.pipeline.publish import FORMATS, Output, output_problem
-from everlog.pipeline.sources import Source, SourceFile, source_files
+from everlog.pipeline.sources import InputSource, SourceFile, source_files
 from everlog.pipeline.toml_reader import FLAG, SHARE, TEXT, TEXTS, SettingsError, TomlReader, flat, named, read_toml
 from everlog.rules.checks import check_program
 from everlog.rules.diagnostics import Span
@@ -63,7 +63,7 @@ class Settings:
     program_path: Path
     program: Program
     program_hash: str  # of the rules' text
-    sources: tuple[Source, ...]
+    sources: tuple[InputSource, ...]
     outputs: tuple[Output, ...]
     tables: Path
     max_rejects: float = MAX_REJECTS
@@ -183,7 +183,7 @@ class _Pipeline(TomlReader):
         self.problems.extend(check_program(program, {}))
         return program
 
-    def _source(self, folder: Path, number: int, data: dict[str, Any]) -> Iterator[Source]:
+    def _source(self, folder: Path, number: int, data: dict[str, Any]) -> Iterator[InputSource]:
         if "path" not in data:
             self.all_known = False
             return
@@ -194,17 +194,17 @@ class _Pipeline(TomlReader):
             self.all_known = False
             formats: set[str] = set()
         else:
-            found = self._files(Source(path, data.get("format"), data.get("relation")), number, data)
+            found = self._files(InputSource(path, data.get("format"), data.get("relation")), number, data)
             formats = {file.format for file in found}
         for format in sorted(formats):
             for key, message, hint in _misfits(format, data):
                 self.report("P105", message, self.places.value("source", number, key), help=hint)
         if len(self.problems) == before:
             # Named as written: blank nodes stay the same wherever the whole pipeline is moved.
-            yield Source(path, name=data["path"], **{key: value for key, value in data.items() if key != "path"})
+            yield InputSource(path, name=data["path"], **{key: value for key, value in data.items() if key != "path"})
 
-    def _files(self, source: Source, number: int, data: dict[str, Any]) -> list[SourceFile]:
-        plain = Source(source.data, source.format)  # options are checked one by one, each at its place
+    def _files(self, source: InputSource, number: int, data: dict[str, Any]) -> list[SourceFile]:
+        plain = InputSource(source.data, source.format)  # options are checked one by one, each at its place
         try:
             files = source_files(cast(Any, None), plain)
         except UsageError as error:
@@ -228,9 +228,9 @@ class _Pipeline(TomlReader):
             else:
                 self.all_known = False  # JSON lines name their relations line by line
 
-    def _imports(self, folder: Path, program: Program) -> Iterator[Source]:
+    def _imports(self, folder: Path, program: Program) -> Iterator[InputSource]:
         for each in program.imports:
-            source = Source(str(folder / each.path), None, each.relation, each.types, each.header, name=each.path)
+            source = InputSource(str(folder / each.path), None, each.relation, each.types, each.header, name=each.path)
             try:
                 self._learn(source_files(cast(Any, None), source), each.relation)
             except EverlogError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from everlog.pipeline.tables import TableStore
+from everlog.pipeline.table_store import TableStore
 from everlog.plans.explain import explain_as_data, explain_program
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _lines(settings: Settings) -> Iterator[str]:
 
 
 def show_as_data(settings: Settings) -> dict[str, Any]:
-    """The plan for programs: what `--json` prints."""
+    """The plan as data: what `--json` prints."""
     last = TableStore(settings.tables).commit()
     return {
         "pipeline": str(settings.path),

@@ -34,18 +34,18 @@ _SCOPE_DIGITS = 12  # 48 bits: a million files, and still one chance in five hun
 
 
 @dataclass(frozen=True)
-class Source:
+class InputSource:
     """Where facts come from.
 
     Attributes:
         data: a path, a glob, a folder, or a DataFrame.
         format: how to read files whose extension does not say (see formats/reading.py).
-        relation: where rows of tables go; the file's stem unless said, for a folder the folder's.
+        relation: where rows of tables go; the file's stem by default, for a folder the folder's.
         types: a type for each column of a CSV or TSV file (see formats/fields.py).
         header: whether the first row of each CSV or TSV file holds names.
         graph: the named graph for RDF that names none.
-        columns: which columns of a Parquet file or DataFrame become arguments, in which order; all unless said.
-        name: what stands for the source in the scopes of blank nodes; the path as written unless said.
+        columns: which columns of a Parquet file or DataFrame become arguments, in which order; all by default.
+        name: what stands for the source in the scopes of blank nodes; the path as written by default.
     """
 
     data: str | os.PathLike[str] | DataFrame
@@ -89,7 +89,7 @@ class SourceFile:
 
     @property
     def address(self) -> str:
-        """The path for Spark's readers, which would take some characters for a pattern."""
+        """The path for Spark's readers, with the characters escaped that they take for patterns."""
         return re.sub(r"([\\*?\[\]{}])", r"\\\1", self.path)
 
     @property
@@ -106,7 +106,7 @@ def scope_of(name: str, within: str) -> str:
     return "f" + hashlib.sha1(f"{name}\n{within}".encode()).hexdigest()[:_SCOPE_DIGITS]
 
 
-def source_files(spark: SparkSession | None, source: Source) -> list[SourceFile]:
+def source_files(spark: SparkSession | None, source: InputSource) -> list[SourceFile]:
     """The files of a source, in the order of their names; an error where there are none."""
     text = os.fspath(source.data)  # type: ignore[arg-type]
     if text.startswith("file://"):
@@ -137,7 +137,7 @@ def source_files(spark: SparkSession | None, source: Source) -> list[SourceFile]
     return files
 
 
-def scope_column(address: Column, source: Source, files: Sequence[SourceFile]) -> Column:
+def scope_column(address: Column, source: InputSource, files: Sequence[SourceFile]) -> Column:
     """The same scopes from a column of the files' addresses, as Spark gives them."""
     from pyspark.sql import functions as f
 
@@ -160,7 +160,7 @@ def path_of(address: str) -> str:
     return unquote(without_scheme(address) if address.startswith("file:") else address)
 
 
-def _name(source: Source) -> str:
+def _name(source: InputSource) -> str:
     if source.name is not None:
         return source.name
     return os.fspath(source.data)  # type: ignore[arg-type]
@@ -247,7 +247,7 @@ def _check_packed(file: SourceFile) -> None:
         )
 
 
-def _check_options(source: Source, format: str) -> None:
+def _check_options(source: InputSource, format: str) -> None:
     title = source.title
     if source.relation is not None and format not in TABLE_FORMATS:
         raise UsageError(f"{title}: a {format} file says its relations itself", hint=f"leave out {source.relation!r}")

@@ -28,10 +28,10 @@ from everlog.facts.terms import double_text
 from everlog.formats.compression import open_bytes
 from everlog.pipeline.gathering import Gathered
 from everlog.pipeline.rejects import Reject, reading
-from everlog.pipeline.sources import Source, SourceFile, path_of
+from everlog.pipeline.sources import InputSource, SourceFile, path_of
 
 
-def gather_frame(gathered: Gathered, source: Source) -> None:
+def gather_frame(gathered: Gathered, source: InputSource) -> None:
     """The facts of a DataFrame. It is evaluated more than once, and must give the same rows each time."""
     frame = source.data
     if not isinstance(frame, DataFrame):
@@ -41,7 +41,7 @@ def gather_frame(gathered: Gathered, source: Source) -> None:
     _gather(gathered, source, source.relation, frame, f.lit(None).cast("string"), frozenset())
 
 
-def gather_parquet(gathered: Gathered, source: Source, files: list[SourceFile]) -> None:
+def gather_parquet(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of Parquet files."""
     for relation in sorted({file.relation for file in files}):
         some = [file for file in files if file.relation == relation]
@@ -52,7 +52,7 @@ def gather_parquet(gathered: Gathered, source: Source, files: list[SourceFile]) 
 
 
 def _gather(
-    gathered: Gathered, source: Source, relation: str, frame: DataFrame, file: Column, unsigned: frozenset[str]
+    gathered: Gathered, source: InputSource, relation: str, frame: DataFrame, file: Column, unsigned: frozenset[str]
 ) -> None:
     names = chosen_columns(frame, source.columns, source.title)
     nulls = f.lit(False)
@@ -85,7 +85,7 @@ def _check_schemas(files: Sequence[SourceFile]) -> frozenset[str]:
     """Raise where two files of a relation have different columns; the names of those of unsigned 64-bit integers."""
     first: pa.Schema | None = None
     for file in files:
-        open_bytes(Path(file.path)).close()  # raises what there is to raise about the file itself
+        open_bytes(Path(file.path)).close()  # raises an error if the file itself cannot be read
         try:
             schema = pq.read_schema(file.path)
         except (pa.ArrowException, OSError) as error:
@@ -180,6 +180,6 @@ def _double_keys(column: Column) -> Column:
         ]
         return pa.array(texts, pa.string()).take(distinct.indices)
 
-    # Spark reads the kind of function off its annotations, which its own overloads do not know.
+    # Spark infers the kind of function from its annotations, which its own type hints do not cover.
     made: Column = arrow_udf(keys, "string")(column)  # type: ignore[call-overload]
     return made

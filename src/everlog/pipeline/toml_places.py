@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from everlog.rules.diagnostics import Source, Span
+from everlog.rules.diagnostics import SourceText, Span
 
 _HEADER = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=\s*(.*?)\s*$""")
@@ -20,7 +20,7 @@ Place = tuple[str, int, str]  # the header's name, which of those with that name
 class Places:
     """The keys, values and headers of a text."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self._keys: dict[Place, Span] = {}
         self._values: dict[Place, Span] = {}

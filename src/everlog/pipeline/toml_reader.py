@@ -1,7 +1,7 @@
 """What is wrong with a TOML file: not TOML, unknown keys, values of the wrong kind, keys that are missing?
 
-A `TomlReader` knows nothing of pipelines: it is given which keys there are and collects a diagnostic for each that is
-not so, all of them, each with its place.
+A `TomlReader` knows nothing of pipelines: it is given the allowed keys, and collects a diagnostic with its place for
+every problem.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from everlog.errors import FormatError, NotFoundError, ProgramError
 from everlog.formats.compression import check_readable
 from everlog.pipeline.toml_places import Places
-from everlog.rules.diagnostics import Diagnostic, Source, Span
+from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 
 TEXT, FLAG, SHARE, TEXTS = "a string", "true or false", "a number from 0 to 1", "a list of strings"
 
@@ -27,8 +27,8 @@ class SettingsError(ProgramError):
     code = "P100"
 
 
-def read_toml(path: Path) -> tuple[Source, dict[str, Any]]:
-    """A file's text and what it says.
+def read_toml(path: Path) -> tuple[SourceText, dict[str, Any]]:
+    """A file's text and its content as data.
 
     Raises:
         NotFoundError: there is no such file.
@@ -42,7 +42,7 @@ def read_toml(path: Path) -> tuple[Source, dict[str, Any]]:
         raise FormatError("this is not UTF-8 text", path=str(path), hint="save the file as UTF-8") from error
     except OSError as error:
         raise NotFoundError(f"{path}: cannot be read ({error.strerror})", hint=f"try: chmod u+r {path}") from error
-    source = Source(str(path), text)
+    source = SourceText(str(path), text)
     try:
         return source, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -62,7 +62,7 @@ class TomlReader:
     needed: Mapping[str, tuple[str, ...]]
     examples: Mapping[str, str]
 
-    def __init__(self, source: Source, data: dict[str, Any]) -> None:
+    def __init__(self, source: SourceText, data: dict[str, Any]) -> None:
         self.data = data
         self.places = Places(source)
         self.problems: list[Diagnostic] = []
@@ -81,7 +81,7 @@ class TomlReader:
         return [found] if isinstance(found, dict) else []
 
     def table(self, section: str, number: int, data: dict[str, Any]) -> dict[str, Any]:
-        """The keys of a table that are as they should be."""
+        """The keys of a table that are valid."""
         kinds = self.keys[section]
         good = {}
         for key, value in data.items():
@@ -136,7 +136,7 @@ def named(value: Any) -> str:
 
 
 def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys, which TOML reads as tables inside tables unless they are quoted, as they were meant."""
+    """Nested tables as dotted keys: TOML reads a dotted key that is not quoted as tables inside tables."""
     for key, value in data.items():
         if isinstance(value, dict):
             yield from flat(value, f"{before}{key}.")
@@ -144,7 +144,7 @@ def flat(data: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]
             yield before + key, value
 
 
-def _not_toml(source: Source, error: tomllib.TOMLDecodeError) -> Diagnostic:
+def _not_toml(source: SourceText, error: tomllib.TOMLDecodeError) -> Diagnostic:
     found = re.search(r"^(.*?) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error))
     span, reason = None, str(error)
     if found:

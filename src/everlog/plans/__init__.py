@@ -1,1 +1,1 @@
-"""One rule as a sequence of operators."""
+"""How one rule is evaluated, as data."""

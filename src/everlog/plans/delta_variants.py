@@ -31,12 +31,12 @@ class Variant:
 
 
 def full_variant(rule: FlatRule) -> Variant:
-    """Every instance over what is there."""
+    """Every instance over all present facts."""
     return Variant(rule, (Label.ALL,) * len(rule.atoms))
 
 
 def seeded_variant(rule: FlatRule) -> Variant:
-    """Every instance over what is there, starting from the first atom."""
+    """Every instance over all present facts, starting from the first atom."""
     return Variant(rule, (Label.ALL,) * len(rule.atoms), seed=0)
 
 

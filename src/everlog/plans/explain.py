@@ -24,7 +24,7 @@ from everlog.rules.syntax import Atom, Program
 
 
 class CountedStatistics:
-    """Statistics from the sizes of relations alone: every bound column divides by the square root."""
+    """Statistics from sizes of relations alone: with f of its n columns free, an atom matches size ** (f / n) facts."""
 
     def __init__(self, counts: Mapping[str, int]) -> None:
         self._counts = counts
@@ -41,7 +41,7 @@ def explain_program(program: Program, counts: Mapping[str, int] | None = None, *
 
 
 def explain_rewrites(program: Program) -> dict[str, list[str]]:
-    """The rules that are evaluated in another form, by name: what is evaluated in place of each."""
+    """For each rule that is rewritten, by name: the rules that are evaluated in its place."""
     rules = name_rules(program.rules)
     rewriting = rewrite_rules(rules)
     return {
@@ -54,7 +54,7 @@ def explain_rewrites(program: Program) -> dict[str, list[str]]:
 def explain_as_data(
     program: Program, counts: Mapping[str, int] | None = None, *, rewrites: bool = True
 ) -> list[dict[str, Any]]:
-    """The components for programs: what `everlog plan --json` prints."""
+    """The components as data: what `everlog plan --json` prints."""
     statistics = _statistics(counts)
     rewriting = rewrite_rules(name_rules(program.rules), enabled=rewrites)
     components = maintenance_components(flatten_rules(rewriting.rules), rule_reads)

@@ -5,7 +5,7 @@ names. A closure takes the row's values, in the order of `variables`, and gives 
 
 Functions are strict: an error in an argument is an error. The special forms are not (SPARQL 1.1, 17.2 to 17.4.1):
 `true || error` is true, `false && error` is false, COALESCE skips errors, IF evaluates one branch, `x IN (…)` is true
-if any member is equal whatever the others are, BOUND asks for a value without needing one.
+if any member is equal, whatever the others are, and BOUND accepts an unbound variable.
 
 >>> from everlog.rules.syntax import Call, Constant, Variable
 >>> double = compile_expression(Call("*", (Variable("x"), Constant(2))), ["x"])
@@ -46,7 +46,7 @@ def compile_expression(expression: Expression, variables: Sequence[str]) -> Comp
 
 
 def is_deterministic(expression: Expression) -> bool:
-    """Has the expression the same value whenever it is evaluated for the same row?"""
+    """Does the expression always have the same value for the same row?"""
     return all(name not in FUNCTIONS or FUNCTIONS[name].deterministic for name in called_functions(expression))
 
 
@@ -133,7 +133,7 @@ def _not(args: list[Compiled]) -> Compiled:
 
 
 def _membership(found: bool) -> Callable[[list[Compiled]], Compiled]:
-    """`in` for True, `not in` for False: what is said when a member is equal."""
+    """`in` (True) or `not in` (False): `found` is the result when a member is equal."""
 
     def form(args: list[Compiled]) -> Compiled:
         needle, *members = args

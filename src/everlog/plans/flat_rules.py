@@ -15,7 +15,7 @@ computations. What is nested becomes an auxiliary relation, named after its rule
 So negation is a look-up of one fact (its presence changes when the first derivation of an `~not` fact comes or the last
 goes), and an aggregate is a function of a bag that keeps counts of what it needs, not the join below it. Where only the
 rule's own recursion binds a variable that the negated body needs, an auxiliary relation would have to wait for itself;
-there the body is *refuted* instead: evaluated for the bindings at hand, which keeps those that give it no instance.
+there the body is *refuted* instead: it is evaluated for the current bindings, and those with no instance pass.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ AUXILIARY = "~"
 
 
 def is_auxiliary(relation: str) -> bool:
-    """Is this a relation that only flattening knows of?"""
+    """Was this relation introduced by flattening?"""
     return AUXILIARY in relation
 
 
@@ -176,7 +176,7 @@ def flatten_rules(rules: Iterable[Rule]) -> list[EvaluatedRule]:
 
 
 def _heads_on_a_cycle_with(rules: Sequence[Rule]) -> list[tuple[Atom, ...]]:
-    """For each rule the heads of the rules that lie on a cycle with it, its own among them; none for most rules."""
+    """For each rule, the heads of all rules on a cycle with it, its own included; empty for most rules."""
     # Only a condition inside NOT may ask for what is bound around it.
     nots = (literal for rule in rules for literal in rule.body if isinstance(literal, Negation))
     if all(isinstance(inner, Atom) for negation in nots for inner in negation.body):

@@ -20,10 +20,10 @@ from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Selec
 from everlog.plans.sweeps import SweepVariant
 from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, expression_variables
 
-_MOST_ATOMS = 9  # 2**9 sets of atoms are planned in a few milliseconds
-_LOOK_COST = 0.3  # looking at a key that matches nothing, against handing on a binding
-_COMPARISON_KEEPS = 0.5  # the share of bindings that a FILTER is taken to let through
-_SMALL_PRODUCT = 1_000  # bindings: up to here two atoms may be paired without a variable in common
+_MOST_ATOMS = 9  # planning 2**9 sets of atoms takes a few milliseconds
+_LOOK_COST = 0.3  # the cost of a look-up that matches nothing, relative to that of passing on a binding
+_COMPARISON_SHARE = 0.5  # the share of bindings assumed to pass a FILTER
+_SMALL_PRODUCT = 1_000  # bindings; two atoms without a common variable may be paired up to this many
 
 
 class Statistics(Protocol):
@@ -35,7 +35,7 @@ class Statistics(Protocol):
 
 
 class NoStatistics:
-    """Before any data is there: every bound column divides by ten."""
+    """Without any data: every bound column divides the matches by ten."""
 
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
         return float(10.0 ** (len(atom.args) - len(bound)))
@@ -205,7 +205,7 @@ class _Search:
             found.append((position, extended))
             if not chosen or variables & before or extended.bindings <= _SMALL_PRODUCT:
                 sane.append((position, extended))
-        # Of several the one that the bindings say something about: estimates of the others may be wrong by far.
+        # Prefer an atom that shares a variable with the bindings: estimates of the others may be far off.
         least = min(found, key=lambda each: (each[1].bindings, not self._variables[each[0]] & before))
         return [least] if least[1].bindings <= prefix.bindings else sane or found
 
@@ -218,12 +218,12 @@ class _Search:
             names = frozenset(column for column, bit in enumerate(columns) if not bit or bit & before)
             matches = self._matches[known] = self._statistics.matches(self._rule.atoms[position], names)
         read = prefix.bindings * matches
-        kept = read
+        bindings = read
         if self._filters:
             after = self._bound_by(chosen | 1 << position)
             decided = sum(1 for inputs in self._filters if not inputs & ~after and inputs & ~before)
-            kept *= _COMPARISON_KEEPS**decided
-        return _Prefix(prefix.cost + _LOOK_COST * prefix.bindings + read, kept, (*prefix.order, position))
+            bindings *= _COMPARISON_SHARE**decided
+        return _Prefix(prefix.cost + _LOOK_COST * prefix.bindings + read, bindings, (*prefix.order, position))
 
     def _bound_by(self, chosen: int) -> int:
         """Variables that these atoms bind, with what can be computed from them."""

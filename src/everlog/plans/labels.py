@@ -2,20 +2,20 @@
 
 The papers write `B^I`, `B^D`, `B^(I\\O)`: an atom reads a named set. Algorithms are written over these labels once; an
 engine knows how to evaluate a rule whose body atoms each name one. A label is a condition on the bits that a fact
-carries while an update runs: of the bits it cares about, which are set. The papers' letters and our words:
+carries while an update runs: which of the bits it cares about are set. The papers' letters and our words:
 
     here            paper                   what it holds
     ALL, NEW, OLD   I, ΔI, I \\ ΔI           while everything is derived from scratch: row by row, no bits
     BEFORE          I                       what was there before the update
-    NOW             I'                      what is there now: complete for lower components, growing for the own one
-    KEPT            I ∩ I'                  there before and now
+    NOW             I'                      what is there now: complete for lower components, growing for this one
+    RETAINED        I ∩ I'                  there before and now
     LOST, GAINED    I \\ I', I' \\ I          the change of what a component reads
     FRONTIER        N, ΔD, ΔI               the facts that the round works on
-    UNDONE          I \\ O                   there before, and not yet worked on as doomed
+    UNDONE          I \\ O                   there before, and not yet worked on as suspect
     UNTOUCHED       I \\ (O ∪ N)             … nor being worked on
     STANDING        (ranked deletion)       there before and now, and not suspended
     SETTLED         I \\ ΔI                  there now, and not in the frontier
-    DOOMED          D \\ E                   taken away and not explicit: to be derived again, or lost
+    OVERDELETED     D \\ E                   taken away and not explicit: to be derived again, or lost
     UNREFUTED       I \\ S                   there before, and not disproved
     PROVED          V                       checked, and derived from what remains
     PROVED_BEFORE   V \\ N                   … and not in the frontier
@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 
 class Bit(IntFlag):
-    """What is known of a fact. No bit: a derived fact that is there, was there, and that nothing has touched."""
+    """What is known of a fact. No bit: a derived fact, present before and now, that the update has not touched."""
 
     EXPLICIT = 1
     ABSENT = 2  # not there now
@@ -37,25 +37,25 @@ class Bit(IntFlag):
     EDITED = 16  # made explicit by this update, or no longer explicit
     FRONTIER = 32  # N: the round works on it
     CHECKED = 64  # C: a candidate for deletion, or needed to prove one
-    DOOMED = 128  # D
+    SUSPECT = 128  # D: to be deleted unless it is proved or derived again
     DONE = 256  # O: its consequences have been looked at
     DISPROVED = 512  # S
     SUPPORTED = 1024  # Y: derived from proved facts; with CHECKED it is P
     EXPANDED = 2048  # V: what follows from its proof has been looked at
     FRESH = 4096  # concluded in this round, and read from the next on
-    MARKED = 8192  # the next update takes it away, or what it was derived from
-    SATED = 16384  # enough rule instances of it were looked at for now
-    ASKED = 32768  # all of them were
+    MARKED = 8192  # the next update deletes it, or a fact it was derived from
+    SATED = 16384  # enough of its rule instances have been looked at for now
+    ASKED = 32768  # all of its rule instances have been looked at
 
     # The backward search has no fresh conclusions; there the same bit says that easy proofs were tried.
     TRIED = 4096
 
 
 PRIVATE = (
-    Bit.EDITED | Bit.FRONTIER | Bit.CHECKED | Bit.DOOMED | Bit.DONE | Bit.DISPROVED | Bit.SUPPORTED | Bit.EXPANDED
+    Bit.EDITED | Bit.FRONTIER | Bit.CHECKED | Bit.SUSPECT | Bit.DONE | Bit.DISPROVED | Bit.SUPPORTED | Bit.EXPANDED
     | Bit.FRESH | Bit.SATED | Bit.ASKED
 )  # fmt: skip
-"""Bits that mean something to the component at work only."""
+"""Bits that have a meaning for the current component only."""
 
 
 class Condition(NamedTuple):
@@ -84,15 +84,15 @@ class Label(Enum):
     OLD = "old", having(lacking=Bit.ABSENT)
     BEFORE = "before", having(lacking=Bit.WAS_ABSENT)
     NOW = "now", having(lacking=Bit.ABSENT)
-    KEPT = "kept", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT)
+    RETAINED = "retained", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT)
     LOST = "lost", having(Bit.ABSENT, lacking=Bit.WAS_ABSENT)
     GAINED = "gained", having(Bit.WAS_ABSENT, lacking=Bit.ABSENT)
     FRONTIER = "frontier", having()
     UNDONE = "undone", having(lacking=Bit.WAS_ABSENT | Bit.DONE)
     UNTOUCHED = "untouched", having(lacking=Bit.WAS_ABSENT | Bit.DONE | Bit.FRONTIER)
-    STANDING = "standing", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.DOOMED)
+    STANDING = "standing", having(lacking=Bit.WAS_ABSENT | Bit.ABSENT | Bit.SUSPECT)
     SETTLED = "settled", having(lacking=Bit.ABSENT | Bit.FRONTIER)
-    DOOMED = "doomed", having(Bit.DOOMED | Bit.ABSENT, lacking=Bit.FRESH | Bit.EXPLICIT)
+    OVERDELETED = "overdeleted", having(Bit.SUSPECT | Bit.ABSENT, lacking=Bit.FRESH | Bit.EXPLICIT)
     UNREFUTED = "unrefuted", having(lacking=Bit.WAS_ABSENT | Bit.DISPROVED)
     PROVED = "proved", having(Bit.EXPANDED)
     PROVED_BEFORE = "proved before", having(Bit.EXPANDED, lacking=Bit.FRONTIER)
@@ -108,5 +108,5 @@ class Label(Enum):
 
 
 FROM_SCRATCH = (Label.ALL, Label.NEW, Label.OLD)
-CHANGED = (Label.LOST, Label.GAINED, Label.DOOMED)
+CHANGED = (Label.LOST, Label.GAINED, Label.OVERDELETED)
 """Labels whose facts are few: those among the facts that the update has touched."""

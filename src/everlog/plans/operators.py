@@ -28,7 +28,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Shorter:
-    """Keep bindings for which the facts that `read` would give are no more than those of `other`, or the opposite.
+    """Keep bindings for which `read` matches fewer facts than `other`, or as many if `ties`.
 
     A plan that begins with the shorter side of a join is split in two: which side that is differs from binding to
     binding where some terms occur in many facts.
@@ -36,7 +36,7 @@ class Shorter:
 
     read: Read
     other: Read
-    ties: bool  # whether bindings for which both are as many are kept
+    ties: bool  # whether a binding for which both match equally many facts passes
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Refute:
 
 @dataclass(frozen=True)
 class Compute:
-    """Bind a variable to a value; where there is none the binding goes, or stays UNBOUND if `attempt`."""
+    """Bind a variable to a value; without one the binding is dropped, or the variable is UNBOUND if `attempt`."""
 
     expression: Expression
     variable: str

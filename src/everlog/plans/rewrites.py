@@ -1,4 +1,4 @@
-"""Which rules can be evaluated with less work, and by which others?
+"""Which rules can be replaced by others that take less work?
 
 A transitive rule `p(x, z) :- p(x, y), p(y, z)` joins all of p with all of p: n³ instances for a chain of n. Here p is
 split into its *base*, which is what every other rule and the user put into p, and the closure of the base:
@@ -55,12 +55,12 @@ class Closure:
 
     @property
     def part(self) -> Atom:
-        """The facts that are split: those of a relation, or of them those with certain constants."""
+        """The facts that are split: all of a relation, or those with certain constants."""
         return self.rule.heads[0]
 
     @property
     def constants(self) -> list[tuple[int, Constant]]:
-        """The columns in which facts of the part have a constant."""
+        """The columns in which all facts of the part have the same constant."""
         return [(column, arg) for column, arg in enumerate(self.part.args) if isinstance(arg, Constant)]
 
     @property
@@ -72,7 +72,7 @@ class Closure:
         return replace(atom, relation=self.base)
 
     def rules(self) -> Iterator[Rule]:
-        """What stands in the place of the transitive rule."""
+        """The rules that replace the transitive rule."""
         head, guards = self.rule.heads, () if self.guard is None else (self.guard,)
         yield replace(self.rule, heads=(self.first,), body=(self.in_base(self.first),))
         yield replace(self.rule, heads=head, body=(self.first, self.in_base(self.second), *guards))
@@ -87,7 +87,7 @@ class Closure:
 
 @dataclass(frozen=True)
 class Rewriting:
-    """Rules as written, in the form in which they are evaluated."""
+    """Rules in the form in which they are evaluated."""
 
     rules: tuple[Rule, ...] = ()
     closures: tuple[Closure, ...] = ()
@@ -98,7 +98,7 @@ class Rewriting:
 
 
 def rewrite_rules(rules: Iterable[Rule], *, enabled: bool = True) -> Rewriting:
-    """Named rules with each transitive one made linear; as they are where rewrites are not wanted."""
+    """Named rules, with each transitive one made linear; unchanged unless `enabled`."""
     written = tuple(rules)
     closures: list[Closure] = []
     for rule in written if enabled else ():
@@ -122,7 +122,7 @@ def _in_place(rule: Rule, closures: Sequence[Closure]) -> Iterator[Rule]:
 
 
 def _conclusion(head: Atom, closures: Sequence[Closure]) -> Atom:
-    """The base if the head falls into a part that is split."""
+    """The head, in terms of the base if it falls into a part that is split."""
     return next((closure.in_base(head) for closure in closures if unify(head, closure.part)), head)
 
 
@@ -138,7 +138,7 @@ def _can_be_split(closure: Closure, rules: Sequence[Rule], others: Sequence[Clos
 
 
 def _closure(rule: Rule) -> Closure | None:
-    """The rule as a transitive one, if it is one."""
+    """The closure that the rule computes, if it is a transitive rule."""
     atoms = [literal for literal in rule.body if isinstance(literal, Atom)]
     guards = [literal for literal in rule.body if not isinstance(literal, Atom)]
     if len(rule.heads) != 1 or len(atoms) != 2 or len(guards) > 1:
@@ -188,6 +188,6 @@ def _turned(rule: Rule, closure: Closure) -> Atom | None:
 
 
 def _all_different(args: Iterable[Argument]) -> bool:
-    """Is no variable there twice?"""
+    """Does every variable occur once?"""
     names = [arg.name for arg in args if isinstance(arg, Variable)]
     return len(names) == len(set(names))

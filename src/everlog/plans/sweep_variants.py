@@ -1,8 +1,8 @@
 """Which instances of a rule does a change touch, each found once?
 
 An instance holds *before* or *now*, with its atoms present and its atoms under NOT absent then. All atoms of a rule,
-those under NOT behind the others, stand in a row; an instance that was lost is found at the first of its atoms that is
-to blame, so the atoms before that one are unchanged and those behind it are as they were. Gained instances likewise.
+those under NOT last, are taken in order; an instance that was lost is found at the first of its atoms that is
+to blame: the atoms before it read RETAINED, those after it BEFORE. Gained instances likewise, with NOW.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from everlog.rules.syntax import Atom, Bind, Call, Filter, Variable
 def lost_instances(
     rule: FlatRule, heads: Sequence[Atom], effect: Effect, ranks: Ranks = Ranks.IGNORED
 ) -> list[SweepVariant]:
-    """Instances that held before the update and do not now, for what the component at work reads from others."""
+    """Instances that held before the update and do not now, for what the current component reads from others."""
     return _changed(rule, heads, effect, ranks, Label.LOST, Label.GAINED, Label.BEFORE, Label.NOT_BEFORE)
 
 
 def gained_instances(
     rule: FlatRule, heads: Sequence[Atom], effect: Effect, ranks: Ranks = Ranks.IGNORED
 ) -> list[SweepVariant]:
-    """Instances that hold now and did not before, for what the component at work reads from others."""
+    """Instances that hold now and did not before, for what the current component reads from others."""
     return _changed(rule, heads, effect, ranks, Label.GAINED, Label.LOST, Label.NOW, Label.NOT_NOW)
 
 
@@ -47,8 +47,8 @@ def _changed(
     atoms, absent = len(rule.atoms), len(rule.absent)
     for seed in range(atoms):
         if any(covers(head, rule.atoms[seed]) for head in heads):
-            continue  # only the component's own facts match, and they have not changed yet
-        labels = (*(Label.KEPT,) * seed, blamed, *(after,) * (atoms - seed - 1))
+            continue  # only facts of this component match, and they have not changed yet
+        labels = (*(Label.RETAINED,) * seed, blamed, *(after,) * (atoms - seed - 1))
         variants.append(SweepVariant(rule, labels, seed, (absent_after,) * absent, effect, own, ranks))
     for blame in range(absent):
         turned = replace(
@@ -56,7 +56,7 @@ def _changed(
             atoms=(*rule.atoms, rule.absent[blame]),
             absent=rule.absent[:blame] + rule.absent[blame + 1 :],
         )
-        labels = (*(Label.KEPT,) * atoms, blamed_under_not)
+        labels = (*(Label.RETAINED,) * atoms, blamed_under_not)
         without = (*(Label.NEVER,) * blame, *(absent_after,) * (absent - blame - 1))
         variants.append(SweepVariant(turned, labels, atoms, without, effect, (*own, False), ranks))
     return variants
@@ -73,7 +73,7 @@ def spreading_instances(
     absent: Label,
     ranks: Ranks = Ranks.IGNORED,
 ) -> list[SweepVariant]:
-    """Instances with a fact of the frontier: own atoms before it read `before`, own atoms behind it `after`."""
+    """Instances with a fact of the frontier: own atoms before it read `before`, own atoms after it `after`."""
     own = own_atoms(rule.atoms, heads)
     variants = []
     for seed in (position for position, is_own in enumerate(own) if is_own):

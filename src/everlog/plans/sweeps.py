@@ -8,8 +8,8 @@ is a *sweep*, as data. Engines run sweeps; `maintenance/` strings them together.
     first      variants over what the update has changed so far; their effect may queue heads
     rounds     until the queue is empty:
                  enter      the queue (of the lowest rank only, if `by_rank`) becomes the frontier and is relabelled
-                 check      variants that look for a reason to keep a frontier fact, one is enough
-                 sift       facts for which `keep` holds leave the frontier, the others go on, both relabelled
+                 check      variants that look for a reason to spare a frontier fact; one is enough
+                 sift       facts for which `survives` holds leave the frontier, the others go on; both are relabelled
                  loop       variants from the frontier to heads
                  done       the frontier is relabelled
 """
@@ -46,24 +46,24 @@ class Ranks(Enum):
 
 
 class Marks(Enum):
-    """Which facts of an instance pass a mark on to its head, while an update looks at the next one."""
+    """Which facts of an instance pass on a mark, put there for the next update, to its head."""
 
     NONE = 0
-    EXPLICIT = 1  # those that the next update takes away for certain: for B/F, whose deletions are exact
-    ANY = 2  # those that depend on them too: for DRed, which overdeletes what depends on a loss
+    EXPLICIT = 1  # those that the next update certainly deletes: for B/F, whose deletions are exact
+    ANY = 2  # also those that depend on them: for DRed, which overdeletes what depends on a loss
 
 
 @dataclass(frozen=True)
 class Effect:
     """What happens to the head of an instance."""
 
-    require: Condition = ANYTHING  # of the head as it is, or the instance has no effect
+    require: Condition = ANYTHING  # what the head must meet for the instance to have an effect
     relabel: Relabel = NO_RELABEL
-    create: bool = False  # a head that was never there gets a row, absent before and now
+    create: bool = False  # a head without a row gets one, absent before and now
     weigh: int = 0  # added to the head's weight, once per instance
-    above: bool = False  # only where the head's rank is above all in the instance
+    above: bool = False  # only where the head's rank is above every rank in the instance
     rank: bool = False  # the head's rank becomes one more than the largest in the instance
-    queue: Condition | None = ANYTHING  # of the head as it is then; None: never
+    queue: Condition | None = ANYTHING  # what the head must meet afterwards to be queued; None: never
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class SweepVariant:
     seed: int | None
     absent: tuple[Label, ...]
     effect: Effect
-    own: tuple[bool, ...]  # atoms that facts of the component at work may match
+    own: tuple[bool, ...]  # atoms that facts of the current component may match
     ranks: Ranks = Ranks.IGNORED
     enough: Bit = Bit(0)  # a seed with this bit needs no more instances
-    limited: bool = False  # at most so many instances per seed as the caller says; then the seed is SATED
+    limited: bool = False  # the caller bounds the instances per seed; beyond that the seed is SATED
     marks: Marks = Marks.NONE
 
 
@@ -93,18 +93,18 @@ class Begin:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A pass, as data; see above."""
+    """A sweep; the fields are described at the top of this file."""
 
     name: str
-    heads: tuple[Atom, ...]  # of the component at work: its facts are those that match one of them
+    heads: tuple[Atom, ...]  # of the current component: its facts are those that match one of them
     begin: tuple[Begin, ...] = ()
     first: tuple[SweepVariant, ...] = ()
     check: tuple[SweepVariant, ...] = ()
     loop: tuple[SweepVariant, ...] = ()
     enter: Relabel = NO_RELABEL
-    keep: Condition | None = None
-    kept: Relabel = NO_RELABEL
-    unkept: Relabel = NO_RELABEL
+    survives: Condition | None = None
+    survivors: Relabel = NO_RELABEL
+    others: Relabel = NO_RELABEL
     done: Relabel = NO_RELABEL
     by_rank: bool = False
 
@@ -135,11 +135,11 @@ NO_BOUND = Most()
 
 @dataclass
 class SweepReport:
-    """What a sweep took; counts no machine changes."""
+    """What a sweep took, in counts that do not depend on the machine."""
 
     rounds: int = 0
     applications: int = 0  # rule instances found
-    effects: int = 0  # those that had an effect
+    effects: int = 0  # rule instances that had an effect
     worked_on: int = 0  # facts that were in the frontier
     marked: int = 0  # facts to which a mark was passed on
-    stopped: bool = False  # more facts were worked on than the caller allowed for; the sweep is not complete
+    stopped: bool = False  # it exceeded the bound that the caller set, and is not complete

@@ -1,7 +1,7 @@
 """How do rows stay in order?
 
-They are kept sorted, and a change puts in and takes out those that it concerns; LIMIT and OFFSET look at a window of
-that order. Nothing is sorted again.
+They are held in sorted order, and a change inserts and removes just the rows it concerns; LIMIT and OFFSET select a
+window of that order. Nothing is sorted again.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Weighted = tuple[Fact, int]
 
 @dataclass(frozen=True)
 class Ordering:
-    """ORDER BY, and what of the rows is shown: their first columns, each row once if `distinct`, from some place on."""
+    """ORDER BY, and which rows and columns are shown: DISTINCT, OFFSET and LIMIT."""
 
-    columns: tuple[tuple[int, bool], ...]  # places of columns, and whether they count the other way round
+    columns: tuple[tuple[int, bool], ...]  # positions of columns, and whether each is descending
     width: int
     distinct: bool
     offset: int
@@ -32,12 +32,12 @@ class Ordering:
 
     @property
     def shows_all(self) -> bool:
-        """Is every row to be seen, as often as it is there?"""
+        """Is every row shown, as often as it occurs?"""
         return not self.distinct and not self.offset and self.limit is None
 
 
 class _Descending:
-    """A key that sorts the other way round."""
+    """A key that sorts in descending order."""
 
     __slots__ = ("key",)
 
@@ -63,7 +63,7 @@ class Window:
         self._rows: list[list[Any]] = []  # fact and weight, in the order of the keys
 
     def change(self, changes: Iterable[Weighted]) -> None:
-        """Facts come or go so many times."""
+        """Add facts, or remove them, each so many times."""
         if not self._keys:
             self._fill(changes)
             return
@@ -79,12 +79,12 @@ class Window:
                 self._rows.insert(place, [fact, weight])
 
     def _fill(self, rows: Iterable[Weighted]) -> None:
-        """Take in the first rows, all different: sorted once, since putting many in one by one moves all the others."""
+        """Add the first rows, all different, by sorting once: inserting many one by one would move all the others."""
         ordered = sorted(((self._key(fact), [fact, weight]) for fact, weight in rows), key=itemgetter(0))
         self._keys, self._rows = [key for key, _ in ordered], [row for _, row in ordered]
 
     def shown(self) -> list[Fact]:
-        """What is to be seen of the rows, in order."""
+        """The rows that are shown, in order."""
         asked = self._ordering
         end = None if asked.limit is None else asked.offset + asked.limit
         found: list[Fact] = []
@@ -109,7 +109,7 @@ class Window:
         return (*ordered, *keys)
 
     def facts(self) -> list[Fact]:
-        """What is to be seen, as facts: equal rows are numbered, so that each is a fact of its own."""
+        """The rows that are shown, as facts: equal rows are numbered, so that each is a fact of its own."""
         seen: Counter[Fact] = Counter()
         found = []
         for row in self.shown():
@@ -119,7 +119,7 @@ class Window:
 
 
 def window_over(ordering: Ordering, rows: Iterable[Weighted], dictionary: Dictionary) -> Window:
-    """A window over rows that are there."""
+    """A window over given rows."""
     window = Window(ordering, dictionary)
     window.change(rows)
     return window

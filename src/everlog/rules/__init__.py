@@ -1,1 +1,1 @@
-"""What a program is, and what can be read off it without running it."""
+"""What a program is, and what can be known of it without running it."""

@@ -1,4 +1,4 @@
-"""Which components does a change of rules concern, in the words of the paper?
+"""Which components, in the paper's sense, does a change of rules affect?
 
 Reports and pictures speak of hyper-nodes (components.py) of the rules as written. Evaluation has components of its own,
 of rules as it rewrites them.
@@ -16,7 +16,7 @@ from everlog.rules.syntax import Rule
 
 @dataclass(frozen=True)
 class HyperNodeChange:
-    """The graphs of hyper-nodes before and after, and what lies between them."""
+    """The graphs of hyper-nodes before and after a change of rules, and its impact."""
 
     before: Hypergraph[Rule]
     after: Hypergraph[Rule]
@@ -24,7 +24,7 @@ class HyperNodeChange:
 
 
 def hyper_node_change(rules: Sequence[Rule], removed: Sequence[Rule], added: Sequence[Rule]) -> HyperNodeChange:
-    """The rules have the numbers of their places; added ones go on counting."""
+    """Rules are numbered by position; added ones get the numbers that follow."""
     before = Hypergraph(body_atoms, owning=False).changed((), rules)[0]
     numbers = {number for number, rule in before.rules.items() if rule in removed}
     return HyperNodeChange(before, *before.changed(numbers, added))

@@ -27,7 +27,7 @@ def check_program(
 ) -> list[Diagnostic]:
     """All problems of a program; `arities` has the relations that data or an earlier program brought.
 
-    Rules that have `passed` before are looked at again only together with the others.
+    Rules that have `passed` before are checked only in relation to the others.
 
     >>> from everlog.rules.parser import parse_program
     >>> [problem.message for problem in check_program(parse_program("p(?x, ?y) :- q(?x)."))]
@@ -92,7 +92,7 @@ def _atoms(body: tuple[Literal, ...]) -> Iterator[Atom]:
 
 
 def check_names(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
-    """A rule's name is its own."""
+    """No two rules have the same name."""
     first: dict[str, Span | None] = {}
     for rule in program.rules:
         if rule.name is None:

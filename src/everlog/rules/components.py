@@ -7,8 +7,8 @@ Two groupings of the same rules:
 
 *Maintenance components* also keep together all rules whose heads unify, because one component alone must own a fact's
 weight, rank and explicit bit (DESIGN 2.2): RS2's r1, r2 and r3 all define p11 and are one component. Where tying
-heads together would put a negative dependency inside a component, its rules fall back to their hyper-nodes: order
-comes first.
+heads together would put a negative dependency inside a component, its rules fall back to their hyper-nodes: the
+order of evaluation takes precedence.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ Reads = Callable[[R], Iterable[tuple[Atom, bool]]]
 
 @dataclass(frozen=True)
 class Component(Generic[R]):
-    """Rules that are evaluated together, and where they stand in the order."""
+    """Rules that are evaluated together, and their stratum."""
 
     number: int
     rules: tuple[R, ...]
     recursive: bool
-    stratum: int  # how many negative dependencies lie on the longest way to here
+    stratum: int  # the most negative dependencies on any path to this component
 
     def relations(self) -> tuple[str, ...]:
         """The relations that its rules define, in order of first mention."""
@@ -57,7 +57,7 @@ def maintenance_components(rules: Sequence[R], reads: Reads[R]) -> list[Componen
         broken = _with_negation_inside(groups, found)
         if not broken:
             return _components(rules, found, groups)
-        # Stratified by its hyper-nodes, not by its relations: let go of the ties that do the harm.
+        # Stratified by hyper-nodes but not by relations: drop the ties that put negation inside a component.
         remaining = [(a, b) for a, b in ties if a not in broken or b not in broken]
         assert len(remaining) < len(ties), "negation round a cycle passed the checks"
         ties = remaining

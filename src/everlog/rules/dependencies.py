@@ -28,7 +28,7 @@ class Dependency(NamedTuple):
 
 
 class HasHeads(Protocol):
-    """Anything that concludes facts: a rule as written, or flattened for evaluation."""
+    """Anything with heads: a rule as written, or flattened for evaluation."""
 
     @property
     def heads(self) -> tuple[Atom, ...]: ...
@@ -76,7 +76,7 @@ class AtomIndex(Generic[K]):
             self._buckets[atom.relation][_predicate(atom)].append((key, atom))
 
     def unifying(self, atom: Atom) -> Iterator[K]:
-        """The keys of atoms that unify with one; a key may come up more than once."""
+        """The keys of the atoms that unify with this one; a key may occur more than once."""
         buckets, predicate = self._buckets.get(atom.relation, {}), _predicate(atom)
         for bucket in list(buckets) if predicate is None else (predicate, None):
             for key, other in buckets.get(bucket, ()):
@@ -105,7 +105,7 @@ def unify(one: Atom, other: Atom) -> bool:
     """
     if one.relation != other.relation or len(one.args) != len(other.args):
         return False
-    for left, right in zip(one.args, other.args, strict=True):  # the usual reason, and quickly seen
+    for left, right in zip(one.args, other.args, strict=True):  # the usual reason not to unify, and quickly checked
         if isinstance(left, Constant) and isinstance(right, Constant) and left.key != right.key:
             return False
     parent: dict[object, object] = {}

@@ -12,8 +12,8 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Source:
-    """A text with the name people know it by."""
+class SourceText:
+    """A text, and its name for error messages."""
 
     name: str
     text: str
@@ -41,9 +41,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Span:
-    """Where something stands: offsets into a source, the end exclusive."""
+    """A range of a source text; the end is exclusive."""
 
-    source: Source
+    source: SourceText
     start: int
     end: int
 
@@ -51,7 +51,7 @@ class Span:
         return Span(self.source, self.start, other.end)
 
 
-# A window of a long line that still fits a terminal.
+# Longer lines are cut to this width, which fits a terminal.
 WIDTH = 120
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from everlog.facts.terms import IRI, BlankNode, Term
 from everlog.rules import term_reader
-from everlog.rules.diagnostics import Diagnostic, Source, Span
+from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 from everlog.rules.syntax import Call, Constant, Expression, Variable
 from everlog.rules.term_reader import TermProblem, TermReader
 
@@ -34,7 +34,7 @@ class Named:
 class ExpressionBuilder:
     """Builds the terms and expressions of one statement."""
 
-    def __init__(self, source: Source, terms: TermReader, used_names: Iterable[str]) -> None:
+    def __init__(self, source: SourceText, terms: TermReader, used_names: Iterable[str]) -> None:
         self.source = source
         self.terms = terms
         self.problems: list[Diagnostic] = []

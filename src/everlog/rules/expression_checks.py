@@ -1,4 +1,4 @@
-"""Are functions there, with as many arguments as they take, and can constants work where they stand?
+"""Do the called functions exist, is the number of arguments right, and do constants fit where they are used?
 
 The functions themselves are in everlog.expressions; only their names and numbers of arguments matter here.
 """
@@ -28,13 +28,13 @@ from everlog.rules.syntax import (
     Program,
 )
 
-# These give another value each time; derived facts must not depend on when or how often they were derived.
+# These differ from call to call, but derived facts must not depend on when or how often they are derived.
 CHANCE = frozenset(("rand", "uuid", "struuid", "now", "bnode"))
 _ARITHMETIC = frozenset(("+", "-", "*", "/", "neg"))
 
 
-class Function(Protocol):
-    """What is asked of an entry of the function table."""
+class Signature(Protocol):
+    """How many arguments a function takes."""
 
     @property
     def least_args(self) -> int: ...
@@ -50,13 +50,13 @@ def check_expressions(program: Program, arities: Mapping[str, int]) -> Iterator[
         yield from _literals(rule.body, functions)
 
 
-def known_functions() -> Mapping[str, Function]:
+def known_functions() -> Mapping[str, Signature]:
     from everlog.expressions.functions import FUNCTIONS
 
     return FUNCTIONS
 
 
-def _literals(body: Sequence[Literal], functions: Mapping[str, Function]) -> Iterator[Diagnostic]:
+def _literals(body: Sequence[Literal], functions: Mapping[str, Signature]) -> Iterator[Diagnostic]:
     for literal in body:
         match literal:
             case Filter() | Bind():
@@ -75,7 +75,7 @@ def _literals(body: Sequence[Literal], functions: Mapping[str, Function]) -> Ite
                 pass
 
 
-def _expression(expression: Expression, functions: Mapping[str, Function]) -> Iterator[Diagnostic]:
+def _expression(expression: Expression, functions: Mapping[str, Signature]) -> Iterator[Diagnostic]:
     if not isinstance(expression, Call):
         return
     name = expression.function
@@ -98,7 +98,7 @@ def _expression(expression: Expression, functions: Mapping[str, Function]) -> It
         yield from _expression(arg, functions)
 
 
-def _unknown(call: Call, functions: Mapping[str, Function]) -> Diagnostic:
+def _unknown(call: Call, functions: Mapping[str, Signature]) -> Diagnostic:
     name = call.function
     if name.upper() in (*AGGREGATES, "MED"):
         hint = f"AGGREGATE(… ON ?x BIND {name.upper()}(?y) AS ?n) computes it over a group"
@@ -108,7 +108,7 @@ def _unknown(call: Call, functions: Mapping[str, Function]) -> Diagnostic:
     return Diagnostic("R214", f"there is no function {name}", call.span, (), hint)
 
 
-def _argument_count(call: Call, function: Function) -> Iterator[Diagnostic]:
+def _argument_count(call: Call, function: Signature) -> Iterator[Diagnostic]:
     least, most, found = function.least_args, function.most_args, len(call.args)
     if found >= least and (most is None or found <= most):
         return

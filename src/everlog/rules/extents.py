@@ -1,7 +1,7 @@
-"""Which facts does an atom speak of as a whole, and what are these called?
+"""To which set of facts does an atom refer, and what is that set called?
 
-For a plain relation that is the relation. All triples are in one relation, but people think of a class or a property as
-one: the extent of `[?x, a, :Person]` is all persons, that of `[?x, :knows, :ann]` all of `:knows`.
+For a plain relation it is the whole relation. All triples are in one relation, but people think of a class or a
+property as one: the extent of `[?x, a, :Person]` is all persons, that of `[?x, :knows, :ann]` all of `:knows`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _TYPE = Constant(IRI(RDF_TYPE))
 
 
 def extent(atom: Atom) -> Atom:
-    """An atom that matches exactly those facts; equal for atoms that speak of the same.
+    """An atom that matches exactly those facts; equal for atoms with the same extent.
 
     >>> extent(Atom("edge", (Constant("a"), Variable("y"))))
     Atom(relation='edge', args=(Variable(name='1'), Variable(name='2')))
@@ -30,7 +30,7 @@ def extent(atom: Atom) -> Atom:
 
 
 def print_extent(atom: Atom, prefixes: Mapping[str, str] | None = None) -> str:
-    """What it is called: the relation; for a triple its predicate, or the class after rdf:type."""
+    """The name of an extent: the relation; for triples the predicate, or the class in the case of rdf:type."""
     if not _has_predicate(atom):
         return atom.relation
     predicate, thing = atom.args[1:]

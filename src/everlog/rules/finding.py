@@ -1,7 +1,7 @@
-"""Which rules does somebody mean, who gives a name or a text?
+"""Which rules does a name or a text refer to?
 
-A text means the rule that says the same up to the names of variables (renaming.py); a text of several rules means each
-of them.
+A text refers to the rule that is the same up to the names of variables (renaming.py); a text of several rules refers to
+each of them.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from everlog.rules.syntax import Rule
 
 
 def without_rules(rules: Sequence[Rule], wanted: Iterable[str], prefixes: Mapping[str, str]) -> tuple[Rule, ...]:
-    """The rules that are left when those of these names or texts go.
+    """The rules without those that these names or texts refer to.
 
     >>> rules = parse_program("a: p(?x) :- q(?x).   b: p(?x) :- r(?x, ?y).").rules
     >>> [rule.name for rule in without_rules(rules, ["p(X) :- r(X, _)."], {})]
     ['a']
     """
-    kept = list(rules)
+    remaining = list(rules)
     for each in wanted:
-        for rule in find_rules(kept, each, prefixes):
-            kept.remove(rule)
-    return tuple(kept)
+        for rule in find_rules(remaining, each, prefixes):
+            remaining.remove(rule)
+    return tuple(remaining)
 
 
 def find_rules(rules: Sequence[Rule], wanted: str, prefixes: Mapping[str, str]) -> list[Rule]:
-    """The rule of this name, or those that a text says; an error names the nearest."""
+    """The rule of this name, or those that a text refers to; where there is none, the error suggests the nearest."""
     for rule in rules:
         if rule.name == wanted:
             return [rule]

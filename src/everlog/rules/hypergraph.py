@@ -1,7 +1,7 @@
-"""How do the dependency graph and its components follow a program whose rules come and go?
+"""How are the dependency graph and its components updated when rules are added or removed?
 
-The graph is kept: a rule that is added brings its own edges, a rule that is removed takes its edges away, and only the
-components this concerns are looked at again. Adding may merge components, removing may split one. This is what Xu and
+The graph is updated, not rebuilt: adding a rule adds its edges, removing one removes its edges, and only the components
+that this affects are recomputed. Adding may merge components, removing may split one. This is what Xu and
 Curé do with their hyper-nodes (ZodiacEdge, section 4.4):
 
     Algorithm 2   added rules enter as nodes of their own, with edges in both directions (the paper's text leaves out
@@ -11,7 +11,7 @@ Curé do with their hyper-nodes (ZodiacEdge, section 4.4):
     Algorithm 4   what is affected and all that lies downstream, in the order of evaluation
 
 A graph is never changed in place: `changed` makes another one, so a rule that turns out to be wrong leaves nothing to
-undo. Rules keep their numbers, so that a component which stays as it is can be told by the numbers of its rules.
+undo. Rules keep their numbers, so that an unchanged component is recognised by the numbers of its rules.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from everlog.rules.dependencies import AtomIndex, R, strongly_connected
 from everlog.rules.syntax import Atom
 
 Reads = Callable[[R], Iterable[tuple[Atom, bool]]]
-Edges = Mapping[int, Mapping[int, bool]]  # from a rule to the rules it feeds; True where one of the ways is negative
+Edges = Mapping[int, Mapping[int, bool]]  # from a rule to the rules it feeds; True where a dependency is negative
 
 
 @dataclass(frozen=True)
 class Impact(Generic[R]):
-    """What a change of rules concerns, in the order of evaluation."""
+    """The components that a change of rules affects, in the order of evaluation."""
 
     direct: tuple[Component[R], ...]  # components that have gained, lost, merged or split rules
     indirect: tuple[Component[R], ...]  # components downstream of those
@@ -41,11 +41,11 @@ class Hypergraph(Generic[R]):
     """Rules, the edges between them, and the components these make."""
 
     reads: Reads[R]
-    rules: Mapping[int, R] = field(default_factory=dict)  # by a number that a rule keeps while it is there
+    rules: Mapping[int, R] = field(default_factory=dict)  # by number; a rule keeps its number while it is in the graph
     components: tuple[Component[R], ...] = ()
     members: tuple[tuple[int, ...], ...] = ()  # the rules of each component
-    tied: bool = True  # rules with unifying heads are together; if not, that would have put negation on a cycle
-    owning: bool = True  # they are to be: a component alone owns its facts; False makes the paper's hyper-nodes
+    tied: bool = True  # rules with unifying heads are together; False where that would put negation on a cycle
+    owning: bool = True  # whether they should be, so that each fact has one component; False: the paper's hyper-nodes
     _feeds: Edges = field(default_factory=dict)
     _ties: Mapping[int, frozenset[int]] = field(default_factory=dict)
 
@@ -54,7 +54,7 @@ class Hypergraph(Generic[R]):
         return cls(reads).changed((), rules)[0]
 
     def changed(self, remove: Collection[int], add: Iterable[R]) -> tuple[Hypergraph[R], Impact[R]]:
-        """The graph without some rules and with some others, and what that concerns."""
+        """The graph without some rules and with some others, and the impact of the change."""
         added = self._numbers_for(add)
         rules = {number: rule for number, rule in self.rules.items() if number not in remove} | added
         feeds, ties = self._edges(rules, remove, added)
@@ -66,7 +66,7 @@ class Hypergraph(Generic[R]):
             for place, group in enumerate(graph.members)
             if group not in known or any(number in added or number in lost_some for number in group)
         }
-        # What only removed rules fed has nothing above it any more that is affected, and is so itself.
+        # What a removed rule fed is affected even if nothing that is left feeds it.
         readers = {target for number in remove for target in self._feeds.get(number, ()) if target not in remove}
         return graph, graph._impact(direct, readers)
 
@@ -87,7 +87,7 @@ class Hypergraph(Generic[R]):
         remove: Collection[int],
         added: Collection[int],
     ) -> Hypergraph[R] | None:
-        """Algorithms 2 and 3; None if the components would not do."""
+        """Algorithms 2 and 3; None where that would put negation on a cycle, or already had before."""
         if not self.tied:
             return None
         nodes = [*self._split(remove, feeds, ties), *((number,) for number in added)]
@@ -129,7 +129,7 @@ class Hypergraph(Generic[R]):
     def _split(
         self, remove: Collection[int], feeds: Edges, ties: Mapping[int, frozenset[int]]
     ) -> list[tuple[int, ...]]:
-        """The nodes without removed rules; those that were dirty are split."""
+        """The nodes without the removed rules; dirty nodes are split."""
         nodes: list[tuple[int, ...]] = []
         for group in self.members:
             left = [number for number in group if number not in remove]
@@ -153,7 +153,7 @@ class Hypergraph(Generic[R]):
         feeds: Edges,
         ties: Mapping[int, frozenset[int]],
     ) -> Hypergraph[R]:
-        """The graph with these groups, which stand in the order of evaluation."""
+        """The graph with these groups of rules, given in the order of evaluation."""
         node_of = {number: place for place, group in enumerate(groups) for number in group}
         edges = [
             (node_of[source], node_of[target], negative)
@@ -184,7 +184,7 @@ class Hypergraph(Generic[R]):
     def _from_the_start(
         self, rules: Mapping[int, R], feeds: Edges, ties: Mapping[int, frozenset[int]]
     ) -> Hypergraph[R]:
-        """Where heads that unify cannot all stay together, which of them can is found by looking at all rules."""
+        """All components anew: where not all unifying heads can be together, which ones can depends on all rules."""
         components = maintenance_components(list(rules.values()), self.reads)
         numbers = {id(rule): number for number, rule in rules.items()}
         members = tuple(tuple(numbers[id(rule)] for rule in component.rules) for component in components)
@@ -196,7 +196,7 @@ class Hypergraph(Generic[R]):
 
 
 def _merge(nodes: Sequence[tuple[int, ...]], feeds: Edges, ties: Mapping[int, frozenset[int]]) -> list[tuple[int, ...]]:
-    """Nodes that have come to lie on a cycle become one; all in an order in which they can be evaluated."""
+    """Merge nodes that are now on a cycle; returns all nodes in an order of evaluation."""
     node_of = {number: place for place, node in enumerate(nodes) for number in node}
     edges = {
         (node_of[source], node_of[target])

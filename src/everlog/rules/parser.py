@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from everlog.errors import NotFoundError, ProgramError
-from everlog.rules.diagnostics import Diagnostic, Source, Span
+from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 from everlog.rules.statements import MAX_DEPTH, Statement, Token, next_statement, skip_space
 from everlog.rules.syntax import Atom, Export, Import, Literal, Program, Rule
 from everlog.rules.term_reader import TermReader
 
-MAX_PROBLEMS = 100  # a file that is no rule file at all should not print a novel
+MAX_PROBLEMS = 100  # enough, even for a file that is no rule file at all
 
 
 def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] | None = None) -> Program:
@@ -35,7 +35,7 @@ def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] 
     Raises:
         ProgramError: the text cannot be read; all of its problems are in `diagnostics`.
     """
-    source = Source(name, text)
+    source = SourceText(name, text)
     terms = TermReader(prefixes)
     rules: list[Rule] = []
     facts: list[Atom] = []
@@ -75,7 +75,7 @@ def parse_body(text: str, name: str = "<query>", prefixes: Mapping[str, str] | N
     >>> parse_body("path(a, ?y), ?y != b")[0]
     Atom(relation='path', args=(Constant(term='a'), Variable(name='y')))
     """
-    source = Source(name, text)
+    source = SourceText(name, text)
     problems: list[Diagnostic] = []
     position = skip_space(text, 0)
     statement = next_statement(source, position)
@@ -115,7 +115,7 @@ def read_program(path: str | Path, prefixes: Mapping[str, str] | None = None) ->
         start = error.start + (3 if data.startswith(b"\xef\xbb\xbf") else 0)
         line = data.count(b"\n", 0, start) + 1
         before = data[data.rfind(b"\n", 0, start) + 1 : start].decode("utf-8", "replace")
-        source = Source(str(file), "\n" * (line - 1) + before + "\N{REPLACEMENT CHARACTER}")
+        source = SourceText(str(file), "\n" * (line - 1) + before + "\N{REPLACEMENT CHARACTER}")
         place = len(source.text) - 1
         problem = Diagnostic(
             "R113",
@@ -128,7 +128,7 @@ def read_program(path: str | Path, prefixes: Mapping[str, str] | None = None) ->
 
 
 def _read(statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]) -> tuple[Any, int]:
-    """What a statement says (None: nothing that can be used), and where to read on."""
+    """The content of a statement (None if it has errors), and where the next one begins."""
     from lark.exceptions import UnexpectedToken
 
     from everlog.rules.syntax_errors import explain, missing_dot

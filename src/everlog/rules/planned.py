@@ -1,4 +1,4 @@
-"""What would a program be if some rules came and others went?"""
+"""What would a program be if some rules were added and others removed?"""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everlog.rules.syntax import Program, Rule
 
 @dataclass(frozen=True)
 class PlannedChange:
-    """Rules of a program, all named, and what is to happen to them."""
+    """The rules of a program, all named, and which are to be added and removed."""
 
     rules: tuple[Rule, ...] = ()
     added: tuple[Rule, ...] = ()
@@ -34,11 +34,11 @@ def planned_change(
         NotFoundError: a rule to remove is not there.
     """
     rules = name_rules(program.rules)
-    kept = without_rules(rules, removing, program.prefixes)
-    added = name_rules(adding.rules, taken={rule.name or "" for rule in kept})
+    remaining = without_rules(rules, removing, program.prefixes)
+    added = name_rules(adding.rules, taken={rule.name or "" for rule in remaining})
     facts = (*program.facts, *adding.facts)
-    after = Program(rules=(*kept, *added), facts=facts, prefixes={**program.prefixes, **adding.prefixes})
+    after = Program(rules=(*remaining, *added), facts=facts, prefixes={**program.prefixes, **adding.prefixes})
     problems = check_program(after, arities)
     if problems:
         raise ProgramError(problems)
-    return PlannedChange(rules, added, tuple(rule for rule in rules if rule not in kept))
+    return PlannedChange(rules, added, tuple(rule for rule in rules if rule not in remaining))

@@ -1,4 +1,4 @@
-"""Which text says the same as a tree? Printed and parsed again, it gives an equal tree.
+"""Which text corresponds to a tree? When parsed again, it gives an equal tree.
 
 IRIs are shortened with the prefixes given; strings that look like lower-case words stand bare in atoms, quoted in
 expressions. Brackets in expressions are the few that precedence asks for.

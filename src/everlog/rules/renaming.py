@@ -6,7 +6,7 @@ variable like any other. Names of rules and places in texts do not count; the or
 
 >>> from everlog.rules.parser import parse_program
 >>> one, other = parse_program("p(X) :- q(X, Y), NOT r(X, _).   a: p(?x) :- q(?x, _), NOT r(?x, ?none).").rules
->>> same_up_to_renaming(one, other)
+>>> renamed(one) == renamed(other)
 True
 """
 
@@ -33,20 +33,15 @@ from everlog.rules.syntax import (
 )
 
 
-def same_up_to_renaming(one: Rule, other: Rule) -> bool:
-    """Does the one say what the other says, with other names for variables?"""
-    return renamed(one) == renamed(other)
-
-
 def renamed(rule: Rule) -> Rule:
     """The rule without its name, and with numbers for the names of its variables."""
-    scope = _Scope(rule.body, count(1), in_heads=rule.heads)
+    scope = _Numbering(rule.body, count(1), in_heads=rule.heads)
     heads = tuple(scope.atom(head) for head in rule.heads)
     return Rule(heads, scope.literals(rule.body))
 
 
-class _Scope:
-    """A body, and the numbers of the variables that are its own."""
+class _Numbering:
+    """The numbers of the variables that a body has to itself."""
 
     def __init__(
         self,
@@ -54,7 +49,7 @@ class _Scope:
         numbers: Iterator[int],
         *,
         in_heads: Sequence[Atom] = (),
-        around: _Scope | None = None,
+        around: _Numbering | None = None,
         shared: frozenset[str] = frozenset(),
     ) -> None:
         self._numbers, self._around, self._shared = numbers, around, shared
@@ -92,10 +87,10 @@ class _Scope:
                 group = tuple(self._variable(variable) for variable in literal.group)
                 return Aggregate(body, group, tuple(self._binding(binding, inside) for binding in literal.bindings))
 
-    def _inside(self, body: Sequence[Literal], shared: frozenset[str]) -> _Scope:
-        return _Scope(body, self._numbers, around=self, shared=shared)
+    def _inside(self, body: Sequence[Literal], shared: frozenset[str]) -> _Numbering:
+        return _Numbering(body, self._numbers, around=self, shared=shared)
 
-    def _binding(self, binding: AggregateBinding, inside: _Scope) -> AggregateBinding:
+    def _binding(self, binding: AggregateBinding, inside: _Numbering) -> AggregateBinding:
         argument = None if binding.argument is None else inside._expression(binding.argument)
         return AggregateBinding(binding.function, argument, self._variable(binding.variable), binding.distinct)
 

@@ -96,7 +96,7 @@ def _bind(scope: _Scope) -> None:
         waiting = [bind for bind in waiting if bind not in ready]
         progress = bool(ready)
     _unready(scope, waiting)
-    scope.bound.update(bind.variable.name for bind in waiting)  # reported; what depends on them is not at fault
+    scope.bound.update(bind.variable.name for bind in waiting)  # these are reported; what depends on them is not
 
 
 def _already_bound(scope: _Scope, bind: Bind, other: Literal | None) -> None:
@@ -257,7 +257,7 @@ def _aggregate(aggregate: Aggregate, others: set[str]) -> Iterator[Diagnostic]:
 
 
 def _shown_by(body: Sequence[Literal], but: int) -> set[str]:
-    """Names that other literals use, the local ones of NOT and AGGREGATE left out."""
+    """Names that other literals use, except those local to NOT and AGGREGATE."""
     names: set[str] = set()
     for index, literal in enumerate(body):
         if index == but or isinstance(literal, Negation):
@@ -311,7 +311,7 @@ def _is_comparison(expression: Expression) -> bool:
 
 
 def _unbound(code: str, variable: Variable, what: str, scope: _Scope) -> Diagnostic:
-    """A variable without values: which kind of literal would give it some, or hides it."""
+    """A variable without values: what would bind it, or what hides it."""
     name, body = variable.name, scope.body
     note = "every head variable must occur in a positive body atom, a BIND or the result of an AGGREGATE"
     if code != "R202":
@@ -329,7 +329,7 @@ def _unbound(code: str, variable: Variable, what: str, scope: _Scope) -> Diagnos
 
 
 def _idle(variable: Variable, scope: _Scope) -> str | None:
-    """A hint at the only bound variable that is used once, and so joins and tells nothing."""
+    """A hint at the only bound variable that is used once, and so may be a misspelling."""
     names = [other.name for other in _all_variables(scope.body) if not other.anonymous]
     idle = [name for name in dict.fromkeys(names) if names.count(name) == 1 and name in scope.bound - scope.in_heads]
     return f"did you mean {_spelled_like(variable, idle[-1])}?" if len(idle) == 1 else None

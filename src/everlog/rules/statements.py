@@ -13,9 +13,9 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from everlog.rules.diagnostics import Diagnostic, Source, Span
+from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 
-MAX_DEPTH = 200  # levels of brackets, and of operators in an expression; what reads the tree recurses
+MAX_DEPTH = 200  # levels of brackets, and of operators in an expression: functions on the tree are recursive
 
 _ESCAPED_LOCAL = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
 _LOCAL = rf"(?:[\w:]|{_ESCAPED_LOCAL})(?:\.*(?:[\w:-]|{_ESCAPED_LOCAL}))*+"
@@ -76,7 +76,7 @@ class Token(NamedTuple):
 class Statement:
     """The tokens of one statement without its dot; `end` is where the next one may begin."""
 
-    source: Source
+    source: SourceText
     tokens: list[Token] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
     dot: int | None = None  # where the final dot stands
@@ -96,7 +96,7 @@ def skip_space(text: str, position: int) -> int:
     return match.end() if match else position
 
 
-def next_statement(source: Source, position: int) -> Statement:
+def next_statement(source: SourceText, position: int) -> Statement:
     """The statement that begins at a position where something other than space stands."""
     text = source.text
     statement = Statement(source)
@@ -213,7 +213,7 @@ def _stray(statement: Statement, position: int) -> int:
 
 
 def _unterminated(statement: Statement, quote: str, position: int) -> tuple[int, bool]:
-    """Report a string without an end; gives where to go on, and whether the statement ended meanwhile."""
+    """Report an unterminated string; returns where to go on, and whether the statement ended meanwhile."""
     text = statement.source.text
     line_end = text.find("\n", position)
     line_end = len(text) if line_end < 0 or len(quote) == 3 else line_end
@@ -235,7 +235,7 @@ def _unterminated(statement: Statement, quote: str, position: int) -> tuple[int,
 
 
 def classify(tokens: list[Token]) -> list[Token]:
-    """Say of each word whether it is a keyword where it stands, and of each capital whether it is a variable."""
+    """Decide for each word whether it is a keyword there, and for each capitalised one whether it is a variable."""
     result: list[Token] = []
     bodies = [True]  # for each open bracket, whether literals stand in it
     exists = False  # after EXISTS and before its IN

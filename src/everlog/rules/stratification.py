@@ -1,4 +1,4 @@
-"""Does negation or aggregation go round a cycle?
+"""Is there a cycle of rules through negation or aggregation?
 
 A rule that reads a relation under NOT or in AGGREGATE must wait until that relation is complete; on a cycle of rules it
 would wait for itself. The cycle is reported rule by rule.
@@ -16,7 +16,7 @@ from everlog.rules.syntax import Aggregate, Atom, Literal, Negation, Program, Ru
 
 
 def check_cycles(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
-    """Negation and aggregation may not go round a cycle; one report for each component that has such a cycle."""
+    """No cycle may go through negation or aggregation; one problem is reported per component that has such cycles."""
     if not any(isinstance(literal, Negation | Aggregate) for rule in program.rules for literal in rule.body):
         return
     edges = dependencies(program.rules)

@@ -1,7 +1,7 @@
-"""What is said of a statement that the grammar refuses?
+"""Which error message does a statement get that the grammar rejects?
 
-The parser knows the token it did not expect and what it would have taken; this turns that into a sentence, with the
-common mistakes (a missing dot, a relation without brackets) told apart.
+The parser knows the token it did not expect and those it would have accepted; this file turns that into a sentence, and
+recognises common mistakes (a missing dot, a relation without brackets).
 """
 
 from __future__ import annotations

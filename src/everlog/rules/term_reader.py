@@ -13,7 +13,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 
 from everlog.facts.terms import IRI, RDF, XSD, Term, term_of, typed_key
-from everlog.rules.diagnostics import Source, Span
+from everlog.rules.diagnostics import SourceText, Span
 from everlog.rules.statements import IRI_REFERENCE, KEYWORDS
 from everlog.rules.syntax import Atom, Constant
 
@@ -56,7 +56,7 @@ class TermReader:
         self._base = iri
         self._plain.clear()
 
-    def plain_fact(self, source: Source, position: int) -> tuple[Atom, int] | None:
+    def plain_fact(self, source: SourceText, position: int) -> tuple[Atom, int] | None:
         """A fact of plain ground terms at a position, and where it ends; None sends the text to the parser."""
         match = _PLAIN_FACT.match(source.text, position)
         if match is None or match[1].lower() in KEYWORDS:

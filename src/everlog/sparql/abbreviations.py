@@ -1,12 +1,12 @@
 """What do the abbreviations in a query stand for?
 
-    SELECT *, DESCRIBE *       the variables in scope, in the order in which they come
+    SELECT *, DESCRIBE *       the variables in scope, in order of first occurrence
     CONSTRUCT WHERE { … }      a template that is the pattern
-    GROUP BY (…)               a key with a name that nobody sees
+    GROUP BY (…)               a key with a hidden name
     <urn:everlog:median>(?x)   an aggregate, beside those that SPARQL has; also with DISTINCT
 
-Two things are written out because rdflib's algebra would lose them: EXISTS outside of WHERE, whose pattern it leaves as
-it is, and conditions like FILTER(false), which it takes for no condition.
+Two things are rewritten because rdflib's algebra would lose them: EXISTS outside of WHERE, whose pattern it does not
+translate, and conditions like FILTER(false), which it takes for no condition.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ AGGREGATES: Mapping[str, str] = {"urn:everlog:median": "Median"}
 
 
 def name_aggregates(tree: Tree) -> None:
-    """Make aggregates of what looks like a call of a function; in place."""
+    """Turn calls of Everlog's own aggregates into aggregates; in place."""
     for node in nodes(tree):
         aggregate = AGGREGATES.get(str(node.iri)) if node.name == "Function" else None
         if aggregate is not None and node.expr and len(node.expr) == 1:
@@ -29,7 +29,7 @@ def name_aggregates(tree: Tree) -> None:
 
 
 def write_out(tree: Tree) -> None:
-    """Write out what is abbreviated; in place."""
+    """Expand abbreviations; in place."""
     from rdflib import Variable
     from rdflib.plugins.sparql.parserutils import CompValue
 
@@ -52,7 +52,7 @@ def write_out(tree: Tree) -> None:
 
 
 def _is_literal(expression: Tree) -> bool:
-    """Is this a literal, below the levels of the grammar of expressions?"""
+    """Is this expression nothing but a literal?"""
     from rdflib import Literal
     from rdflib.plugins.sparql.parserutils import CompValue
 

@@ -1,12 +1,12 @@
 """What does a graph pattern become? A union of rule bodies.
 
 A *branch* is the body of a rule and the set of variables that it binds: every solution of the pattern comes from one
-branch, and binds just these variables. OPTIONAL and UNION give branches with different variables, so a solution never
-says of a variable that it may or may not have a value (the paper's schemas; DESIGN 7).
+branch, and binds exactly these variables. OPTIONAL and UNION give branches with different variables, so within a branch
+it is always known whether a variable is bound (the paper's schemas; DESIGN 7).
 
-All that a branch reads are sets, and no variable of its body is ever dropped, so a binding of the body is a solution
-and counts once: whoever concludes from a branch gets exact multiplicities by counting bindings. Variables that a
-subquery hides are renamed, not projected away.
+All relations that a branch reads are sets, and no variable of its body is ever dropped, so each binding of the body is
+one solution: counting bindings gives exact multiplicities. Variables that a subquery hides are renamed, not projected
+away.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Branch:
     atoms: tuple[Atom, ...] = ()
     absent: tuple[Atom, ...] = ()
     computations: tuple[Computation, ...] = ()
-    # Those of the bound variables that only what is around binds: values that are given, and what stands around EXISTS.
+    # Bound variables whose values come only from outside: given values, and what is bound around EXISTS.
     outside: frozenset[str] = frozenset()
 
     @property
@@ -37,11 +37,11 @@ class Branch:
 
     @property
     def computed(self) -> frozenset[str]:
-        """Variables that a computation binds, not an atom."""
+        """Variables bound by a computation, not by an atom."""
         return frozenset(c.variable.name for c in self.computations if not isinstance(c, Filter))
 
     def having(self, *atoms: Atom, binding: bool = True) -> Branch:
-        """With more atoms, whose variables are bound too unless they are only looked up."""
+        """With more atoms, which bind their variables unless `binding` is False."""
         names = {v.name for atom in atoms for v in atom.variables()} if binding else set()
         return replace(self, bound=self.bound | names, atoms=self.atoms + atoms)
 
@@ -52,23 +52,23 @@ class Branch:
         return replace(self, computations=(*self.computations, Filter(condition)))
 
     def binding(self, expression: Expression, name: str) -> Branch:
-        """With a variable for the value of an expression; a binding for which that fails is no solution."""
+        """With a variable bound to the value of an expression; where that fails there is no solution."""
         return replace(
             self, bound=self.bound | {name}, computations=(*self.computations, Bind(expression, Variable(name)))
         )
 
     def equating(self, expression: Expression, name: str) -> Branch:
-        """Where a variable that has a value already, from around EXISTS maybe, has that of an expression."""
+        """Restricted to where a variable that is already bound has the value of an expression."""
         same = self.where(Call("sameterm", (expression, Variable(name))))
         return replace(same, outside=self.outside - {name})
 
     def failing(self, expression: Expression, name: str) -> Branch:
-        """Only where an expression has no value; `name` is a variable that nobody else has."""
+        """Restricted to where an expression has no value; `name` is a variable not used elsewhere."""
         missing = Filter(Call("!", (Call("bound", (Variable(name),)),)))
         return replace(self, computations=(*self.computations, Attempt(expression, Variable(name)), missing))
 
     def seen_as(self, visible: frozenset[str]) -> Branch:
-        """With fewer variables for others to see; their names must be of nobody else."""
+        """With fewer visible variables; the names of the hidden ones must not be used elsewhere."""
         return replace(self, bound=self.bound & visible, outside=self.outside & visible)
 
     def renamed(self, names: Mapping[str, str]) -> Branch:
@@ -105,7 +105,7 @@ UNIT = Branch()
 
 
 def never(names: Sequence[str]) -> Branch:
-    """A branch with these variables that has no solution: a relation without facts needs a rule all the same."""
+    """A branch with these variables and no solution: even an empty relation needs a rule."""
     branch = UNIT.where(Constant(False))
     for name in names:
         branch = branch.binding(Constant(0), name)
@@ -113,9 +113,9 @@ def never(names: Sequence[str]) -> Branch:
 
 
 def concluding(head: Atom, branch: Branch) -> tuple[Atom, Branch]:
-    """A head and a body that say the same without variables that only stand for others.
+    """An equivalent head and body without variables that are only copies of others.
 
-    Which values a variable stands for is known where a branch is made, but not which of them is used in the end. A
+    When a branch is made it is not yet known which of its variables will be used. Copies are removed because a
     computation costs the engine more than an atom.
     """
     names: dict[str, Argument] = {}
@@ -127,17 +127,17 @@ def concluding(head: Atom, branch: Branch) -> tuple[Atom, Branch]:
         else:
             others.append(computation)
     for name, stands_for in names.items():
-        while isinstance(stands_for, Variable) and stands_for.name in names:  # another name of another name
+        while isinstance(stands_for, Variable) and stands_for.name in names:  # a copy of a copy
             stands_for = names[stands_for.name]
         names[name] = stands_for
     return _in_atom(head, names), replace(branch, computations=tuple(others)).with_arguments(names)
 
 
 def joined(left: Branch, right: Branch, fresh: str) -> Branch:
-    """Both bodies; what both bind must be the same term. `fresh` begins names that nobody else has."""
+    """Both bodies; what both bind must be the same term. `fresh` is the prefix of names not used elsewhere."""
     conditions: list[Expression] = []
     for name in sorted(left.bound & right.bound):
-        # A computation would give the variable a value of its own: let it give that to another, and compare.
+        # A computation would bind the variable anew: let it bind another one, and compare the two.
         own = f"{fresh}{name}"
         if name in right.computed:
             right = right.renamed({name: own})
@@ -159,7 +159,7 @@ def joined(left: Branch, right: Branch, fresh: str) -> Branch:
 
 
 def bound_or_not(branch: Branch, name: str, fresh: str) -> list[Branch]:
-    """Two branches: where a variable has a value, and where it has none and is another that nobody sees."""
+    """Two branches: one where a variable is bound, and one where it is not, and a hidden one takes its place."""
     without = branch.seen_as(branch.bound - {name}).renamed({name: fresh})
     return [
         branch.where(Call("bound", (Variable(name),))),

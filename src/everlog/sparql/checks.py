@@ -1,4 +1,4 @@
-"""What does SPARQL forbid that its grammar lets pass?
+"""What does SPARQL forbid although its grammar allows it?
 
 Each check takes a parse tree, with all names written out, and yields what is wrong (SPARQL 1.1 Query, 19.6 to 19.8;
 Update, 3.1.3).
@@ -17,7 +17,7 @@ _GROUPS = ("GroupGraphPatternSub", "FakeGroupGraphPatten")
 
 
 def check(tree: Tree) -> None:
-    """Refuse what makes no sense; the first thing that is wrong is named."""
+    """Raise an error for the first problem found."""
     for checked in CHECKS:
         for problem, hint in checked(tree):
             raise SparqlError(problem, hint=hint)
@@ -27,7 +27,7 @@ Problems = Iterator[tuple[str, str | None]]
 
 
 def _bound_twice(tree: Tree) -> Problems:
-    """BIND and AS give a variable its value: it must not have one yet."""
+    """BIND and AS bind a variable, which must not be bound yet."""
     for node in nodes(tree):
         if node.name in _GROUPS:
             for position, part in enumerate(node.part or []):
@@ -106,7 +106,7 @@ def _labels_in_two_patterns(tree: Tree) -> Problems:
                 for label in _blank_nodes(part):
                     if seen.setdefault(label, number) != number:
                         yield f"the blank node _:{label} stands in two patterns", "use a variable instead"
-            elif part.name != "Filter":  # a filter may stand amid a pattern; all else ends it
+            elif part.name != "Filter":  # a filter may occur within a pattern; anything else ends it
                 number += 1
 
 
@@ -132,14 +132,14 @@ def _ragged_values(tree: Tree) -> Problems:
 
 
 def _blank_nodes_deleted(tree: Tree) -> Problems:
-    """What is deleted has a name: a blank node would match nothing, or all."""
+    """What is deleted must not contain blank nodes: one would match nothing, or everything."""
     for node in nodes(tree):
         if node.name in ("DeleteClause", "DeleteData", "DeleteWhere") and next(_blank_nodes(node), None) is not None:
             yield "DELETE names a blank node", "use a variable, and find it with WHERE"
 
 
 def _variables_in_data(tree: Tree) -> Problems:
-    """INSERT DATA and DELETE DATA say triples, not patterns."""
+    """INSERT DATA and DELETE DATA contain triples, not patterns."""
     from rdflib import Variable
 
     for operation in nodes(tree):

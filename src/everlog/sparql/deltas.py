@@ -15,7 +15,7 @@ from everlog.plans.windows import Fact, Weighted
 
 @dataclass(frozen=True)
 class Delta:
-    """Facts of an answer, and how many times each came or, if negative, went."""
+    """Facts of an answer, and how many times each was gained or, if negative, lost."""
 
     names: tuple[str, ...]
     columns: tuple[Ids, ...]

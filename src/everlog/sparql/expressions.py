@@ -1,7 +1,7 @@
-"""Which of our expressions is an expression of SPARQL's?
+"""Which of our expressions corresponds to one of SPARQL's?
 
 Rules have SPARQL's functions and its rules for errors already (everlog.expressions), so this is a matter of names.
-EXISTS is not an expression for us: whoever translates says what stands in its place.
+EXISTS is not an expression for us: the caller provides the expression that replaces it.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length", "pattern
 _BINARY = {"ConditionalOrExpression": "||", "ConditionalAndExpression": "&&"}
 _UNARY = {"UnaryNot": "!", "UnaryMinus": "neg", "UnaryPlus": ""}
 _LISTS = ("Builtin_CONCAT", "Builtin_COALESCE")  # an empty list of arguments is rdf:nil to rdflib
-_NEVER_FAIL = ("bound", "sameterm", "isiri", "isblank")  # unless an argument does
+_NEVER_FAIL = ("bound", "sameterm", "isiri", "isblank")  # unless an argument fails
 EXISTS = ("Builtin_EXISTS", "Builtin_NOTEXISTS")
-_ANEW = ("rand", "uuid", "struuid", "bnode")  # functions that give another value for each solution
+_ANEW = ("rand", "uuid", "struuid", "bnode")  # functions with a different value for each solution
 
-Exists = Callable[[Any, bool], Expression]  # a pattern, and whether it is to have a solution or none
+Exists = Callable[[Any, bool], Expression]  # a pattern, and whether it must have a solution or none
 
 
 class Translator:
     """Translates expressions of one query."""
 
-    def __init__(self, exists: Exists, made: Compilation) -> None:
-        self._exists, self._made = exists, made
+    def __init__(self, exists: Exists, compilation: Compilation) -> None:
+        self._exists, self._compilation = exists, compilation
 
     def translate(self, expression: Any) -> Expression:
         from rdflib.plugins.sparql.parserutils import CompValue
@@ -97,13 +97,13 @@ class Translator:
 
     def _builtin(self, name: str, arguments: list[Any]) -> Expression:
         translated = tuple(self.translate(argument) for argument in arguments)
-        if name in ("iri", "uri") and len(translated) == 1 and self._made.base is not None:
-            return Call(name, (*translated, Constant(self._made.base)))
+        if name in ("iri", "uri") and len(translated) == 1 and self._compilation.base is not None:
+            return Call(name, (*translated, Constant(self._compilation.base)))
         if name == "now":  # one time for the whole query
-            return Call(name, (Constant(self._made.moment),))
-        if name == "bnode":  # BNODE("a") is one node in a solution, BNODE() another wherever it stands
-            own = (Constant(self._made.variable()),) if not translated else translated
-            return Call(name, (*own, Constant(self._made.salt)))
+            return Call(name, (Constant(self._compilation.moment),))
+        if name == "bnode":  # BNODE("a") is one node per solution, BNODE() a different one at each place
+            own = (Constant(self._compilation.variable()),) if not translated else translated
+            return Call(name, (*own, Constant(self._compilation.salt)))
         return Call(name, translated)
 
 
@@ -124,7 +124,7 @@ def _check_count(name: str, least: int, most: int | None, given: int) -> None:
 
 
 def resolved(expression: Expression, bound: frozenset[str]) -> Expression:
-    """The expression where only some variables are bound: the others have no value."""
+    """The expression, given that only some variables are bound and the others have no value."""
     if isinstance(expression, Variable):
         return expression if expression.name in bound else FAILS
     if isinstance(expression, Constant):
@@ -136,9 +136,9 @@ def resolved(expression: Expression, bound: frozenset[str]) -> Expression:
 
 
 def told_apart(expression: Expression, solution: tuple[Variable, ...]) -> Expression:
-    """The expression with what tells solutions apart in the calls that give another value for each.
+    """The expression with the solution as further arguments of calls whose value differs between solutions.
 
-    Functions are evaluated once for equal arguments, so these get the solution as further ones.
+    Functions are evaluated once for equal arguments.
     """
     if not isinstance(expression, Call):
         return expression
@@ -147,7 +147,7 @@ def told_apart(expression: Expression, solution: tuple[Variable, ...]) -> Expres
 
 
 def always_fails(expression: Expression) -> bool:
-    """Is it plain that an expression has no value, because it needs that of a variable without one?"""
+    """Does an expression certainly fail, because it needs the value of an unbound variable?"""
     if not isinstance(expression, Call):
         return False
     needs_all = expression.function not in SPECIAL_FORMS or expression.function == "!"
@@ -155,7 +155,7 @@ def always_fails(expression: Expression) -> bool:
 
 
 def may_fail(expression: Expression) -> bool:
-    """May an expression over bound variables have no value?"""
+    """Can an expression over bound variables fail?"""
     if not isinstance(expression, Call):
         return False
     return expression.function not in _NEVER_FAIL or any(may_fail(argument) for argument in expression.args)

@@ -1,6 +1,6 @@
-r"""Where does rdflib's grammar lose what a query says?
+r"""Where does rdflib's grammar lose information?
 
-Some of its rules are mended before the first query is read:
+Some of its rules are fixed before the first query is read:
 
     `!^:p`          the IRI after `^` in a negated set is dropped
     `-1.0`, `-01`   a negative number is computed, which fails for decimals and changes how it is written

@@ -48,7 +48,7 @@ class Graph:
 
 
 def constructed(query: Query, solutions: Solutions) -> Graph:
-    """The template of a CONSTRUCT for each solution; what is no RDF triple then is left out."""
+    """The triples of a CONSTRUCT template for each solution, without those that are not RDF."""
     triples = []
     for number, row in enumerate(solutions):
         values = dict(zip(solutions.names, row, strict=True))
@@ -62,6 +62,6 @@ def constructed(query: Query, solutions: Solutions) -> Graph:
 def _instance(argument: Constant | Variable, values: dict[str, Term | None], number: int) -> Term | None:
     if isinstance(argument, Constant):
         return argument.term
-    if argument.name.startswith(HIDDEN):  # a blank node of the template: another one for each solution
+    if argument.name.startswith(HIDDEN):  # a blank node of the template: a new one for each solution
         return BlankNode(f"c{number}{argument.name.removeprefix(HIDDEN)}")
     return values.get(argument.name)

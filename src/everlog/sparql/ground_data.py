@@ -1,8 +1,8 @@
 """How are the triples of INSERT DATA and DELETE DATA read, which may be many?
 
-They are written as in TriG, and what reads RDF reads them hundreds of times faster than what reads SPARQL. So a request
-that is plainly nothing but such triples is read as TriG. This file never decides that something is wrong: whatever is
-unusual, or TriG does not allow, is left to the parser of SPARQL and its words for errors.
+They are written as in TriG, which the RDF parser reads hundreds of times faster than the SPARQL parser. So a request
+that clearly contains only such triples is read as TriG. This file never reports an error: whatever is unusual, or not
+allowed in TriG, is left to the SPARQL parser and its error messages.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _QUOTED = re.compile(
     re.DOTALL,
 )
 _NAMED_GRAPH = re.compile(r"\bGRAPH\s+(?:_(?!:)|(?!_:)[^\s:{}]*:[^\s{}]*)\s*\{[^{}]*\}", re.IGNORECASE)
-# What TriG has and SPARQL has not, or has elsewhere: graphs without GRAPH, prefixes among triples, quoted triples.
+# What TriG has and SPARQL does not, or elsewhere: graphs without GRAPH, prefixes among triples, quoted triples.
 _OTHERWISE = re.compile(
     r"[{}<>~|]|@(?:prefix|base|version)\b|(?<![\w:@-])(?:PREFIX|BASE|VERSION|GRAPH)(?![\w:-])", re.IGNORECASE
 )
@@ -45,12 +45,12 @@ class GroundData:
 
 
 def read_ground_data(text: str, base: str | None, prefixes: Mapping[str, str], scope: str) -> GroundData | None:
-    """What a request inserts or deletes, or None where that is not plain; `scope` begins labels of blank nodes."""
+    """What a request inserts or deletes, or None where that is unclear; `scope` is the prefix of blank node labels."""
     from everlog.formats.rdf import read_rdf
 
     request = _REQUEST.fullmatch(text)
     bare = _QUOTED.sub(_bare, request["data"]) if request is not None else ""
-    if request is None or "#" in bare:  # a comment that goes on behind the last brace
+    if request is None or "#" in bare:  # a comment that extends beyond the last brace
         return None
     deletes = request["verb"].upper() == "DELETE"
     if _OTHERWISE.search(_NAMED_GRAPH.sub(" ", bare)) or (deletes and ("_:" in bare or "[" in bare or "(" in bare)):
@@ -65,10 +65,10 @@ def read_ground_data(text: str, base: str | None, prefixes: Mapping[str, str], s
 
 
 def _bare(quoted: re.Match[str]) -> str:
-    """In the place of a text, so that nothing is looked for inside of it."""
+    """What replaces a string, so that nothing is searched inside of it."""
     return "_" if not quoted[0].startswith("#") else " " if quoted[0].endswith("\n") else "#"
 
 
 def _end(bare: str) -> str:
-    """The full stop that SPARQL lets one leave out at the end."""
+    """The final full stop, which SPARQL allows to be left out."""
     return "" if not bare.strip() or bare.rstrip().endswith((".", "}")) else "."

@@ -1,12 +1,12 @@
 """What do GROUP BY and aggregates become?
 
 The solutions that are grouped fill a bag: a column for each key, then one for each expression that is aggregated. A
-relation of groups over it has the keys and the results (GroupRule, plans/flat_rules.py). COUNT(DISTINCT *) counts in a
-bag of its own, in which each solution is once.
+relation of groups over it has the keys and the results (GroupRule, plans/flat_rules.py). COUNT(DISTINCT *) has a bag
+of its own, in which each solution occurs once.
 
-A key or a result may have no value, so there is a branch for each set of those that do. Inside GRAPH ?g each graph is
-grouped alone. Without GROUP BY there is one group even of no solutions, inside GRAPH ?g one for each graph. The engine
-says what such a group has, except that SPARQL knows an average of nothing.
+A key or a result may have no value, so there is a branch for each set of those that have one. Inside GRAPH ?g each
+graph is grouped alone. Without GROUP BY there is one group even over no solutions, inside GRAPH ?g one for each graph.
+The engine computes the results of such a group, except for AVG, which SPARQL defines as 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from everlog.errors import SparqlError
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import Attempt, GroupFunction, GroupRule
 from everlog.rules.syntax import Atom, Constant, Expression, Variable
-from everlog.sparql import tables
+from everlog.sparql import auxiliary_relations as auxiliary
 from everlog.sparql.branches import UNIT, Branch, bound_or_not
 from everlog.sparql.expressions import FAILS
 from everlog.sparql.parsing import Algebra
@@ -41,7 +41,12 @@ _FUNCTIONS = {
     "GroupConcat": "GROUP_CONCAT",
 }
 _NEVER_FAIL = ("COUNT",)
-_OF_NOTHING: dict[str, Term] = {"COUNT": 0, "SUM": 0, "AVG": 0, "GROUP_CONCAT": ""}  # the others have no value then
+_OF_NOTHING: dict[str, Term] = {
+    "COUNT": 0,
+    "SUM": 0,
+    "AVG": 0,
+    "GROUP_CONCAT": "",
+}  # the others have no value over no solutions
 
 
 @dataclass
@@ -51,7 +56,7 @@ class _Results:
     columns: list[Any] = field(default_factory=list)  # the expressions that are aggregated
     functions: list[GroupFunction] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    rows: Atom | None = None  # the bag, once it is there
+    rows: Atom | None = None  # the bag, once it is made
 
     def add(self, function: str, column: int | None, aggregate: Any) -> None:
         separator = " " if aggregate.separator is None else str(aggregate.separator)
@@ -62,7 +67,7 @@ class _Results:
 
 def groups(patterns: Patterns, pattern: Algebra) -> Branches:
     """The branches of a pattern that is grouped."""
-    made = patterns.made
+    compilation = patterns.compilation
     below = patterns.branches(pattern.p.p)
     keys = [str(key) for key in (pattern.p.expr or [])]
     grouped_by = [*keys, *sorted(patterns.graph_variable)]
@@ -81,16 +86,16 @@ def groups(patterns: Patterns, pattern: Algebra) -> Branches:
         atoms.append(_relation(patterns, below, grouped_by, results))
     if of_distinct.names:
         seen = [patterns.hiding(b, frozenset(n for n in b.bound if not n.startswith(HIDDEN))) for b in below]
-        atoms.append(_relation(patterns, tables.distinct(made, seen), grouped_by, of_distinct))
+        atoms.append(_relation(patterns, auxiliary.distinct(compilation, seen), grouped_by, of_distinct))
     functions = dict(zip(results.names, results.functions, strict=True))
     functions |= zip(of_distinct.names, of_distinct.functions, strict=True)
     found = [UNIT.having(*atoms)]
     for name in keys:
         if not all(name in branch.bound for branch in below):
-            found = [case for branch in found for case in bound_or_not(branch, name, made.variable())]
+            found = [case for branch in found for case in bound_or_not(branch, name, compilation.variable())]
     for name, each in functions.items():
         if each.function not in _NEVER_FAIL:
-            found = [case for branch in found for case in bound_or_not(branch, name, made.variable())]
+            found = [case for branch in found for case in bound_or_not(branch, name, compilation.variable())]
     if not keys and (patterns.graph_variable or any(each.function == "AVG" for each in functions.values())):
         rows = results.rows or of_distinct.rows
         assert rows is not None
@@ -102,15 +107,17 @@ def groups(patterns: Patterns, pattern: Algebra) -> Branches:
 
 def _relation(patterns: Patterns, below: Branches, keys: Sequence[str], results: _Results) -> Atom:
     """The relation of groups over a bag of solutions."""
-    made = patterns.made
-    bag = made.relation("rows")
-    names = [made.variable() for _ in range(len(keys) + len(results.columns))]
+    compilation = patterns.compilation
+    bag = compilation.relation("rows")
+    names = [compilation.variable() for _ in range(len(keys) + len(results.columns))]
     rows = [_row(branch, keys, results.columns, names) for branch in below]
-    source = made.conclude(bag, names, rows, bag=True)
+    source = compilation.conclude(bag, names, rows, bag=True)
     results.rows = source
-    relation = made.relation("group")
+    relation = compilation.relation("group")
     head = Atom(relation, tuple(map(Variable, (*names[: len(keys)], *results.names))))
-    made.rules.append(GroupRule(made.name, head, source, len(keys), tuple(results.functions), keep_failed=True))
+    compilation.rules.append(
+        GroupRule(compilation.name, head, source, len(keys), tuple(results.functions), keep_failed=True)
+    )
     return Atom(relation, tuple(map(Variable, (*keys, *results.names))))
 
 
@@ -122,13 +129,13 @@ def _row(branch: Branch, keys: Sequence[str], columns: Sequence[Expression], nam
 
 
 def _with_nothing(patterns: Patterns, rows: Atom, found: Branches, functions: dict[str, GroupFunction]) -> Branches:
-    """Groups where there are solutions, and in place of what the engine says of the others, what SPARQL does."""
-    made = patterns.made
-    relation, graphs = made.relation("some"), rows.args[: len(patterns.graph_variable)]
-    made.conclude(relation, [graph.name for graph in graphs if isinstance(graph, Variable)], [UNIT.having(rows)])
+    """Groups with solutions as the engine has them, and groups without as SPARQL defines them."""
+    compilation = patterns.compilation
+    relation, graphs = compilation.relation("some"), rows.args[: len(patterns.graph_variable)]
+    compilation.conclude(relation, [graph.name for graph in graphs if isinstance(graph, Variable)], [UNIT.having(rows)])
     nothing, some = UNIT, Atom(relation, ())
     if isinstance(patterns.graph, Variable):
-        nothing = UNIT.having(Atom(tables.graph_names(made), (patterns.graph,)))
+        nothing = UNIT.having(Atom(auxiliary.graph_names(compilation), (patterns.graph,)))
         some = Atom(relation, (patterns.graph,))
     for name, each in functions.items():
         if each.function in _OF_NOTHING:

@@ -1,6 +1,6 @@
-"""What does SPARQL text say? rdflib reads it and gives the algebra of SPARQL 1.1 (section 18).
+"""How is SPARQL parsed? rdflib reads it and gives the algebra of SPARQL 1.1 (section 18).
 
-Parsing takes longer than most queries, so texts that were read are remembered.
+Parsing takes longer than most queries, so results are cached by text.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class ParsedQuery(NamedTuple):
     """A query; the root of its algebra is a SelectQuery, AskQuery, ConstructQuery or DescribeQuery."""
 
     algebra: Algebra
-    base: str | None  # what IRI() takes relative IRIs to be relative to
+    base: str | None  # against which IRI() resolves relative IRIs
 
 
 def parse_query(text: str, base: str | None = None, prefixes: Mapping[str, str] | None = None) -> ParsedQuery:
-    """What a query says, if it makes sense."""
+    """The algebra of a query; an error where it is not valid."""
     return _query(text, base, tuple(sorted((prefixes or {}).items())))
 
 
@@ -79,7 +79,7 @@ def _update(text: str, base: str | None, prefixes: tuple[tuple[str, str], ...]) 
 
 
 def _named(tree: Tree, prologue: Any) -> Tree:
-    """A tree with prefixes and relative IRIs written out, and aggregates known by their names."""
+    """A parse tree with prefixes and relative IRIs resolved, and aggregates recognised."""
     from rdflib.plugins.sparql.algebra import translatePName, traverse
 
     named = traverse(tree, visitPost=partial(translatePName, prologue=prologue))
@@ -89,7 +89,7 @@ def _named(tree: Tree, prologue: Any) -> Tree:
 
 @contextmanager
 def _errors(text: str) -> Iterator[None]:
-    """Literals are taken as they are written, and what is wrong with the text is said in our words."""
+    """Leave literals as they are written, and turn rdflib's exceptions into our errors."""
     import rdflib
     from pyparsing import ParseBaseException
 
@@ -106,7 +106,7 @@ def _errors(text: str) -> Iterator[None]:
             raise _syntax_error(text, error) from None
         except RecursionError:
             raise SparqlError("the query is nested too deeply", hint="split it into smaller ones") from None
-        except Exception as error:  # rdflib raises plain exceptions for what its grammar lets pass
+        except Exception as error:  # rdflib raises plain exceptions for some invalid queries
             raise _other_error(text, error) from None
         finally:
             rdflib.NORMALIZE_LITERALS = normalises

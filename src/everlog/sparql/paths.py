@@ -1,10 +1,10 @@
 """Which branches does a property path have?
 
 Sequences, alternatives, inverses and negated sets are bags, and become atoms and branches like any pattern. `*`, `+`
-and `?` are sets: each becomes a relation of its own, filled by rules that recurse like a user's would. Where one end is
-given, only what can be reached from it is looked for: `:a :p* ?y` never computes all pairs.
+and `?` are sets: each becomes a relation of its own, defined by recursive rules like a user's. Where one end is given,
+only what can be reached from it is computed: `:a :p* ?y` never computes all pairs.
 
-A path of length zero leads from every node of the graph to itself, and from an end that is given even if it is no node.
+A path of length zero leads from every node of the graph to itself, and from a given end even if it is not a node.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.plans.flat_rules import FlatRule
 from everlog.rules.syntax import Argument, Atom, Call, Constant, Variable
-from everlog.sparql import tables
+from everlog.sparql import auxiliary_relations as auxiliary
 from everlog.sparql.branches import UNIT, Branch, joined
 from everlog.sparql.terms import argument_from, term_from
 
@@ -25,7 +25,7 @@ Branches = list[Branch]
 
 
 def branches(patterns: Patterns, start: Argument, path: Any, end: Argument) -> Branches:
-    """The ways from one term to another by a path, which may be a mere predicate."""
+    """The branches of a path between two terms; the path may be just a predicate."""
     from rdflib.paths import AlternativePath, InvPath, MulPath, NegatedPath, SequencePath
 
     if isinstance(path, SequencePath):
@@ -37,7 +37,7 @@ def branches(patterns: Patterns, start: Argument, path: Any, end: Argument) -> B
     if isinstance(path, NegatedPath):
         return _negated(patterns, start, list(path.args), end)
     if isinstance(path, MulPath):
-        # Once or more of what may be nothing is any number of it, from an end that is given and no node too.
+        # One or more of a path that may be empty is the same as zero or more, also from a given end that is not a node.
         how = "*" if path.mod == "+" and _may_be_nothing(path.path) else path.mod
         return [_repeated(patterns, start, path.path, how, end)]
     return [UNIT.having(patterns.triple(start, argument_from(path), end))]
@@ -47,15 +47,15 @@ def _sequence(patterns: Patterns, start: Argument, steps: list[Any], end: Argume
     found = [UNIT]
     at = start
     for number, step in enumerate(steps, start=1):
-        following = end if number == len(steps) else Variable(patterns.made.variable())
+        following = end if number == len(steps) else Variable(patterns.compilation.variable())
         ways = branches(patterns, at, step, following)
-        found = [joined(one, other, patterns.made.variable()) for one, other in product(found, ways)]
+        found = [joined(one, other, patterns.compilation.variable()) for one, other in product(found, ways)]
         at = following
     return found
 
 
 def _negated(patterns: Patterns, start: Argument, members: list[Any], end: Argument) -> Branches:
-    """A step by any predicate but some, forwards; and backwards by any but those that are named with `^`."""
+    """A step forwards by any predicate but the plain ones, or backwards by any but those named with `^`."""
     backwards = [member for member in members if _inverse(member) is not None]
     forwards = [member for member in members if _inverse(member) is None]
     found = []
@@ -67,7 +67,7 @@ def _negated(patterns: Patterns, start: Argument, members: list[Any], end: Argum
 
 
 def _not_by(patterns: Patterns, start: Argument, predicates: list[Any], end: Argument) -> Branch:
-    predicate = Variable(patterns.made.variable())
+    predicate = Variable(patterns.compilation.variable())
     branch = UNIT.having(patterns.triple(start, predicate, end))
     for each in predicates:
         branch = branch.where(Call("!", (Call("sameterm", (predicate, Constant(each))),)))
@@ -103,13 +103,13 @@ def _may_be_nothing(path: Any) -> bool:
 
 def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Argument) -> Branch:
     """`?`, `*` and `+`: a set of pairs, or of the ends that a given one leads to."""
-    made, graph = patterns.made, patterns.graph
-    # The graph is a column where it is not known, since ways do not lead from one graph to another.
+    compilation, graph = patterns.compilation, patterns.graph
+    # The graph is a column where it is a variable, since a path stays within one graph.
     graphs = (graph,) if isinstance(graph, Variable) else ()
     if isinstance(end, Constant) and not isinstance(start, Constant):
         return _repeated(patterns, end, _inverted(path), how, start)
-    relation = made.relation("path")
-    x, y, z = (Variable(made.variable()) for _ in range(3))
+    relation = compilation.relation("path")
+    x, y, z = (Variable(compilation.variable()) for _ in range(3))
     seeded = isinstance(start, Constant)
     here = start if seeded else x
 
@@ -123,7 +123,7 @@ def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Arg
                 _conclude(patterns, Atom(relation, (each, each, *graphs)), patterns.in_some_graph([patterns.seed]))
     _conclude(patterns, place(y), branches(patterns, here, path, y))
     if how in "*+":
-        steps = [joined(UNIT.having(place(y)), step, made.variable()) for step in branches(patterns, y, path, z)]
+        steps = [joined(UNIT.having(place(y)), step, compilation.variable()) for step in branches(patterns, y, path, z)]
         _conclude(patterns, place(z), steps)
     ends = (end,) if seeded else (start, end)
     return UNIT.having(Atom(relation, (*ends, *graphs)))
@@ -132,17 +132,17 @@ def _repeated(patterns: Patterns, start: Argument, path: Any, how: str, end: Arg
 def _from_itself(patterns: Patterns, relation: str, here: Argument, seeded: bool, graphs: tuple[Argument, ...]) -> None:
     """Paths of length zero."""
     if seeded:
-        branch = UNIT if not graphs else UNIT.having(Atom(tables.graph_names(patterns.made), graphs))
+        branch = UNIT if not graphs else UNIT.having(Atom(auxiliary.graph_names(patterns.compilation), graphs))
         _conclude(patterns, Atom(relation, (here, *graphs)), [branch])
     else:
-        node = tables.nodes(patterns, here)
+        node = auxiliary.nodes(patterns, here)
         _conclude(patterns, Atom(relation, (here, here, *graphs)), [UNIT.having(node)])
 
 
 def _conclude(patterns: Patterns, head: Atom, found: Branches) -> None:
     for branch in found:
-        rule = FlatRule(patterns.made.name, (head,), branch.atoms, branch.absent, branch.computations)
-        patterns.made.rules.append(rule)
+        rule = FlatRule(patterns.compilation.name, (head,), branch.atoms, branch.absent, branch.computations)
+        patterns.compilation.rules.append(rule)
 
 
 def _inverted(path: Any) -> Any:

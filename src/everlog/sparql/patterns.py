@@ -5,12 +5,12 @@
     Minus                         NOT a projection of each right branch that shares a variable with the left one
     LeftJoin                      the join, and the left branches with NOT a projection of what they would join with
     Graph                         atoms of `quad` in place of `triple`
-    Group, Distinct, VALUES       relations of their own (groups.py, tables.py), which are sets
+    Group, Distinct, VALUES       relations of their own (groups.py, auxiliary_relations.py), which are sets
     paths                         paths.py
     EXISTS                        a relation of the outer bindings that have a solution inside
 
-Projections under NOT are auxiliary relations; everything else is one body. So an answer keeps counts of what it shows,
-and not the joins below it.
+Projections under NOT are auxiliary relations; everything else is one body. So what is stored are counts of solutions,
+not the joins below them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from everlog.rules.syntax import (
     Variable,
     expression_variables,
 )
-from everlog.sparql import paths, tables
+from everlog.sparql import auxiliary_relations as auxiliary
+from everlog.sparql import paths
 from everlog.sparql.branches import UNIT, Branch, bound_or_not, concluding, joined, never
 from everlog.sparql.expressions import Translator, always_fails, may_fail
 from everlog.sparql.groups import groups
@@ -45,14 +46,13 @@ from everlog.sparql.parsing import Algebra
 from everlog.sparql.terms import HIDDEN, argument_from
 
 _MOST_BRANCHES = 256
-TRUE = Constant(True)
 
 Branches = list[Branch]
 
 
 @dataclass
 class Compilation:
-    """What is made while one query is translated: auxiliary rules, and names that nobody else has."""
+    """The result of translating one query so far: auxiliary rules, and the fresh names in use."""
 
     name: str
     base: str | None = None
@@ -82,9 +82,11 @@ class Patterns:
     """Translates the patterns of one query."""
 
     def __init__(self, compilation: Compilation, graph: Argument | None = None, seed: Branch = UNIT) -> None:
-        self.made = compilation
-        self.graph = graph  # the graph that is looked at; None is the default graph
-        self.seed = seed  # what is bound around: values that are given, and inside EXISTS; it goes with every pattern
+        self.compilation = compilation
+        self.graph = graph  # the current graph; None is the default graph
+        self.seed = (
+            seed  # bindings from outside, joined to every pattern: given values, and what is bound around EXISTS
+        )
         self._exists: dict[str, tuple[Algebra, bool]] = {}
 
     def branches(self, pattern: Algebra) -> Branches:
@@ -112,22 +114,22 @@ class Patterns:
         return self._product([self.seed], found if pattern.triples else self.in_some_graph([UNIT]))
 
     def triple(self, subject: Argument, predicate: Argument, object_: Argument) -> Atom:
-        """The atom that matches triples of the graph that is looked at."""
+        """The atom that matches triples of the current graph."""
         if self.graph is not None:
             return Atom(QUAD, (subject, predicate, object_, self.graph))
-        if self.made.default_graphs:
-            return Atom(tables.merged_graphs(self.made), (subject, predicate, object_))
+        if self.compilation.default_graphs:
+            return Atom(auxiliary.merged_graphs(self.compilation), (subject, predicate, object_))
         return Atom(TRIPLE, (subject, predicate, object_))
 
     def _graph(self, pattern: Algebra) -> Branches:
-        if self.made.named_graphs == ():  # FROM without FROM NAMED
+        if self.compilation.named_graphs == ():  # FROM without FROM NAMED
             return []
         graph = argument_from(pattern.term)
         if isinstance(graph, Constant):
-            inside = Patterns(self.made, graph, self.seed)
+            inside = Patterns(self.compilation, graph, self.seed)
             return inside.in_some_graph(inside.branches(pattern.p))
-        # Inside, the variable has no value yet: the graph goes by another name until the pattern is matched.
-        inside = Patterns(self.made, Variable(self.made.variable()), self.seed)
+        # Inside, the variable is not bound yet: another one stands for the graph until the pattern is matched.
+        inside = Patterns(self.compilation, Variable(self.compilation.variable()), self.seed)
         return [inside._graph_named(branch, graph) for branch in inside.in_some_graph(inside.branches(pattern.p))]
 
     def _graph_named(self, branch: Branch, name: Variable) -> Branch:
@@ -138,20 +140,20 @@ class Patterns:
         return branch.renamed({self.graph.name: name.name})
 
     def in_some_graph(self, found: Branches) -> Branches:
-        """Inside GRAPH a pattern is looked for in a graph that there is."""
+        """Inside GRAPH, a pattern is matched only in graphs that exist."""
         if self.graph is None:
             return found
-        restricted = self.made.named_graphs is not None
+        restricted = self.compilation.named_graphs is not None
         return [
             branch
             if not restricted and any(self.graph in atom.args for atom in branch.atoms)
-            else branch.having(Atom(tables.graph_names(self.made), (self.graph,)))
+            else branch.having(Atom(auxiliary.graph_names(self.compilation), (self.graph,)))
             for branch in found
         ]
 
     @property
     def graph_variable(self) -> frozenset[str]:
-        """The variable of the graph that is looked at, if there is one: it goes with everything inside GRAPH."""
+        """The variable of the current graph, if it has one: everything inside GRAPH depends on it."""
         return frozenset((self.graph.name,)) if isinstance(self.graph, Variable) else frozenset()
 
     # --- putting patterns together ------------------------------------------------------------------------------------
@@ -160,14 +162,14 @@ class Patterns:
         return self._product(self.branches(pattern.p1), self.branches(pattern.p2))
 
     def _product(self, left: Branches, right: Branches) -> Branches:
-        return [joined(one, other, self.made.variable()) for one, other in product(left, right)]
+        return [joined(one, other, self.compilation.variable()) for one, other in product(left, right)]
 
     def _union(self, pattern: Algebra) -> Branches:
         return self.branches(pattern.p1) + self.branches(pattern.p2)
 
     def _minus(self, pattern: Algebra) -> Branches:
         left, right = self.branches(pattern.p1), self.branches(pattern.p2)
-        projections = _Projections(self.made, "minus", right)
+        projections = _Projections(self.compilation, "minus", right)
         return [
             one.without(
                 *(
@@ -182,16 +184,16 @@ class Patterns:
     def _leftjoin(self, pattern: Algebra) -> Branches:
         left, right = self.branches(pattern.p1), self.branches(pattern.p2)
         found: Branches = []
-        projections = _Projections(self.made, "optional", right)
+        projections = _Projections(self.compilation, "optional", right)
         for one in left:
-            pairs = [joined(one, other, self.made.variable()) for other in right]
+            pairs = [joined(one, other, self.compilation.variable()) for other in right]
             matching = self._filtered(pattern.expr, pairs)
             found += matching
             if matching == pairs:
                 found.append(one.without(*(projections.on(n, one.bound & o.bound) for n, o in enumerate(right))))
             else:
-                relation = self.made.relation("optional")
-                found.append(one.without(self.made.conclude(relation, sorted(one.bound), matching)))
+                relation = self.compilation.relation("optional")
+                found.append(one.without(self.compilation.conclude(relation, sorted(one.bound), matching)))
         return found
 
     # --- conditions and values ----------------------------------------------------------------------------------------
@@ -229,11 +231,11 @@ class Patterns:
                     continue
                 found.append(case.equating(value, name) if name in case.bound else case.binding(value, name))
                 if may_fail(value):
-                    found.append(case.failing(value, self.made.variable()))
+                    found.append(case.failing(value, self.compilation.variable()))
         return found
 
     def translated(self, expression: Any) -> Expression:
-        return Translator(self._exists_variable, self.made).translate(expression)
+        return Translator(self._exists_variable, self.compilation).translate(expression)
 
     # --- EXISTS -------------------------------------------------------------------------------------------------------
 
@@ -243,7 +245,7 @@ class Patterns:
         return Variable(name)
 
     def _cases(self, expression: Expression, branch: Branch) -> Iterator[tuple[Branch, Expression]]:
-        """A branch for each way in which the EXISTS in an expression may turn out, and the expression then."""
+        """A branch for each combination of truth values of the EXISTS in an expression, and the expression then."""
         asked = [v.name for v in expression_variables(expression) if v.name in self._exists]
         cases = [(branch, expression)]
         for name in dict.fromkeys(asked):
@@ -263,35 +265,35 @@ class Patterns:
         """The atom of the outer bindings for which a pattern has a solution."""
         inner = {str(v) for v in mentioned(pattern)} | self.graph_variable
         shared = sorted(outer.bound & inner)
-        inside = Patterns(self.made, self.graph, self._seed(outer, shared))
-        return self.made.conclude(self.made.relation("exists"), shared, inside.branches(pattern))
+        inside = Patterns(self.compilation, self.graph, self._seed(outer, shared))
+        return self.compilation.conclude(self.compilation.relation("exists"), shared, inside.branches(pattern))
 
     def _seed(self, outer: Branch, names: Sequence[str]) -> Branch:
         """Some variables of a branch, as patterns inside EXISTS see them."""
         if not names:
             return UNIT
-        atom = self.made.conclude(self.made.relation("outer"), names, [outer])
+        atom = self.compilation.conclude(self.compilation.relation("outer"), names, [outer])
         return replace(UNIT.having(atom), outside=frozenset(names))
 
-    # --- tables -------------------------------------------------------------------------------------------------------
+    # --- relations of their own ---------------------------------------------------------------------------------------
 
     def _tomultiset(self, pattern: Algebra) -> Branches:
         if pattern.p.name == "values":
-            return self._product([self.seed], tables.values(self.made, pattern.p.res))
+            return self._product([self.seed], auxiliary.values(self.compilation, pattern.p.res))
         if self.seed is UNIT:
             return self._subquery(pattern.p)
         names = self.seed.bound & (self.graph_variable | _open_variables(pattern.p))
-        inside = Patterns(self.made, self.graph, self._seed(self.seed, sorted(names)))
+        inside = Patterns(self.compilation, self.graph, self._seed(self.seed, sorted(names)))
         return self._product([self.seed], inside._subquery(pattern.p))
 
     def _subquery(self, query: Algebra) -> Branches:
-        """The branches of a SELECT inside another: what it does not show gets names of its own."""
+        """The branches of a SELECT inside another; hidden variables are renamed."""
         if query.name == "Slice":
             return self._cut(query)
         if query.name in ("OrderBy", "Reduced"):
             return self._subquery(query.p)
         if query.name == "Distinct":
-            return tables.distinct(self.made, self._subquery(query.p))
+            return auxiliary.distinct(self.compilation, self._subquery(query.p))
         if query.name != "Project":
             return self.branches(query)
         inner = query.p.p if query.p.name == "OrderBy" else query.p
@@ -299,23 +301,23 @@ class Patterns:
         return [self.hiding(branch, shown) for branch in self.branches(inner)]
 
     def _cut(self, query: Algebra) -> Branches:
-        """A subquery with LIMIT or OFFSET: a relation of what it shows of its answer."""
+        """A subquery with LIMIT or OFFSET: a relation of the solutions it shows."""
         from everlog.sparql.query import cut_query
 
         answer, ordering, bag, always = cut_query(query, self)
-        number = self.made.variable()
+        number = self.compilation.variable()
         shown = [v.name for v in answer.variables()][: ordering.width]
-        head = Atom(self.made.relation("cut"), tuple(map(Variable, (number, *shown))))
-        self.made.rules.append(WindowRule(self.made.name, head, answer, ordering, bag))
+        head = Atom(self.compilation.relation("cut"), tuple(map(Variable, (number, *shown))))
+        self.compilation.rules.append(WindowRule(self.compilation.name, head, answer, ordering, bag))
         found = [UNIT.having(head)]
         for name in shown:
             if name not in always:
-                found = [case for branch in found for case in bound_or_not(branch, name, self.made.variable())]
+                found = [case for branch in found for case in bound_or_not(branch, name, self.compilation.variable())]
         return [branch.seen_as(branch.bound - {number}) for branch in found]
 
     def hiding(self, branch: Branch, shown: frozenset[str]) -> Branch:
-        """A branch of which only some variables can be seen."""
-        own, shown = self.made.variable(), shown | self.graph_variable
+        """A branch of which only some variables are visible."""
+        own, shown = self.compilation.variable(), shown | self.graph_variable
         names = {name: f"{own}{name}" for name in branch.variables() if name not in shown}
         return branch.renamed(names).seen_as(shown)
 
@@ -326,17 +328,17 @@ class Patterns:
 
 
 class _Projections:
-    """Relations with some variables of branches, each made once."""
+    """Projections of branches as relations, each made once."""
 
-    def __init__(self, made: Compilation, what: str, branches: Branches) -> None:
-        self._made, self._what, self._branches = made, what, branches
+    def __init__(self, compilation: Compilation, what: str, branches: Branches) -> None:
+        self._compilation, self._what, self._branches = compilation, what, branches
         self._known: dict[tuple[int, frozenset[str]], Atom] = {}
 
     def on(self, number: int, names: frozenset[str]) -> Atom:
         key = number, names
         if key not in self._known:
-            relation = self._made.relation(self._what)
-            self._known[key] = self._made.conclude(relation, sorted(names), [self._branches[number]])
+            relation = self._compilation.relation(self._what)
+            self._known[key] = self._compilation.conclude(relation, sorted(names), [self._branches[number]])
         return self._known[key]
 
 
@@ -355,7 +357,7 @@ def _open_variables(query: Algebra) -> frozenset[str]:
 
 
 def _put(name: str, value: bool, expression: Expression) -> Expression:
-    """An expression with a truth value in the place of a variable."""
+    """An expression with a variable replaced by a truth value."""
     if isinstance(expression, Variable):
         return Constant(value) if expression.name == name else expression
     if isinstance(expression, Call):

@@ -1,7 +1,7 @@
-"""What does a SPARQL query ask for: which rules, and what is done with their answers?
+"""How is a SPARQL query compiled: to which rules, and what is done with their answers?
 
-The pattern becomes rules that fill one relation, the *answer* (patterns.py). What stands around it is told apart here:
-the variables that are shown, DISTINCT, ORDER BY, LIMIT and OFFSET, the template of a CONSTRUCT.
+The pattern becomes rules that fill one relation, the *answer* (patterns.py). What surrounds the pattern is handled
+here: the variables shown, DISTINCT, ORDER BY, LIMIT and OFFSET, the template of a CONSTRUCT.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from everlog.plans.expressions import is_deterministic
 from everlog.plans.flat_rules import AUXILIARY, Attempt, EvaluatedRule, FlatRule
 from everlog.plans.windows import Ordering
 from everlog.rules.syntax import Argument, Atom, Constant, Expression, Variable
-from everlog.sparql import tables
+from everlog.sparql import auxiliary_relations as auxiliary
 from everlog.sparql.branches import UNIT, Branch
 from everlog.sparql.expressions import EXISTS, FAILS, Translator
 from everlog.sparql.parsing import Algebra, parse_query
@@ -57,18 +57,18 @@ class Query:
 
     @property
     def is_set(self) -> bool:
-        """Is each answer there once?"""
+        """Does each answer occur once?"""
         return self.distinct and len(self.columns) == len(self.shown)
 
     @cached_property
     def same_each_time(self) -> bool:
-        """Do its rules say the same whenever it is asked? They hold what NOW() and BNODE() give."""
+        """Are its rules the same each time it is compiled? Values of NOW() and BNODE() are part of them."""
         computed = (c.expression for rule in self.rules if isinstance(rule, FlatRule) for c in rule.computations)
         return all(map(is_deterministic, computed))
 
     @property
     def ordering(self) -> Ordering:
-        """What is shown of the answer relation, by places in place of names."""
+        """The order and the shown rows of the answer relation, by column positions."""
         place = {name: number for number, name in enumerate(self.columns)}
         columns = tuple((place[each.column], each.descending) for each in self.order)
         return Ordering(columns, len(self.shown), self.distinct, self.offset, self.limit)
@@ -76,7 +76,7 @@ class Query:
 
 @dataclass
 class _Modifiers:
-    """What stands around a pattern."""
+    """The solution modifiers of a query."""
 
     pattern: Algebra
     shown: tuple[str, ...] | None = None
@@ -94,16 +94,16 @@ def compile_query(
     prefixes: Mapping[str, str] | None = None,
     bindings: Mapping[str, Term] | None = None,
 ) -> Query:
-    """Translate a query; `name` begins the names of its relations, `bindings` are values for some of its variables."""
+    """Translate a query; `name` is the prefix of its relations, `bindings` are values for some of its variables."""
     algebra, base = parse_query(text, base, prefixes)
     form = algebra.name.removesuffix("Query").lower()
-    made = Compilation(name, base, **dataset(algebra.datasetClause))
+    compilation = Compilation(name, base, **dataset(algebra.datasetClause))
     asked = _modifiers(algebra.p)
-    seed = tables.given(made, _known(bindings, algebra)) if bindings else UNIT
-    branches = Patterns(made, seed=seed).branches(asked.pattern) if asked.pattern is not None else [seed]
+    seed = auxiliary.given(compilation, _known(bindings, algebra)) if bindings else UNIT
+    branches = Patterns(compilation, seed=seed).branches(asked.pattern) if asked.pattern is not None else [seed]
     in_scope = sorted({each for branch in branches for each in branch.bound if not each.startswith("~")})
     shown = _shown(form, algebra, asked, in_scope)
-    query = _query(form, made, asked, branches, shown, f"{name}{AUXILIARY}answer")
+    query = _query(form, compilation, asked, branches, shown, f"{name}{AUXILIARY}answer")
     return replace(
         query,
         template=tuple(_template(algebra.template or [])),
@@ -112,7 +112,7 @@ def compile_query(
 
 
 def _known(bindings: Mapping[str, Term], algebra: Algebra) -> Mapping[str, Term]:
-    """The bindings, if the query has all these variables."""
+    """The bindings; an error where the query lacks one of these variables."""
     variables = {str(variable) for variable in mentioned(algebra)}
     for name in bindings:
         if name not in variables:
@@ -121,35 +121,47 @@ def _known(bindings: Mapping[str, Term], algebra: Algebra) -> Mapping[str, Term]
 
 
 def _query(
-    form: str, made: Compilation, asked: _Modifiers, branches: list[Branch], shown: tuple[str, ...], relation: str
+    form: str,
+    compilation: Compilation,
+    asked: _Modifiers,
+    branches: list[Branch],
+    shown: tuple[str, ...],
+    relation: str,
 ) -> Query:
-    order, extra = _order(made, asked.order or [], shown)
+    order, extra = _order(compilation, asked.order or [], shown)
     columns = (*shown, *extra)
-    # Where the order needs nothing else, each solution of DISTINCT is wanted once: the answer is a set.
+    # If ORDER BY needs no other columns, DISTINCT makes the answer a set.
     distinct = asked.distinct and not extra
     answer = Atom(relation, tuple(Variable(column) for column in columns))
     padded = [_padded(branch, columns, extra) for branch in branches]
-    made.conclude(answer.relation, columns, padded, bag=not distinct)
-    return Query(form, tuple(made.rules), answer, shown, asked.distinct, order, asked.offset, asked.limit)
+    compilation.conclude(answer.relation, columns, padded, bag=not distinct)
+    return Query(form, tuple(compilation.rules), answer, shown, asked.distinct, order, asked.offset, asked.limit)
 
 
 def cut_query(algebra: Algebra, patterns: Patterns) -> tuple[Atom, Ordering, bool, frozenset[str]]:
     """A subquery with LIMIT or OFFSET, whose rules join those of the query that it stands in.
 
-    Gives its answer, what the ordering shows of that, whether it is a bag, and the variables that are always bound.
+    Returns its answer, its ordering, whether it is a bag, and the variables that are always bound.
     """
     asked = _modifiers(algebra)
     branches = patterns.branches(asked.pattern)
     shown = asked.shown or ()
-    query = _query("select", patterns.made, asked, branches, shown, patterns.made.relation("inner"))
+    query = _query("select", patterns.compilation, asked, branches, shown, patterns.compilation.relation("inner"))
     always = frozenset(shown).intersection(*(branch.bound for branch in branches))
     return query.answer, query.ordering, not query.is_set, always
 
 
-def pattern_query(pattern: Algebra, names: tuple[str, ...], made: Compilation, *, once: bool) -> Query:
-    """A query for certain variables of a pattern; `once`: however many solutions have the same values for them."""
+def pattern_query(pattern: Algebra, names: tuple[str, ...], compilation: Compilation, *, once: bool) -> Query:
+    """A query for certain variables of a pattern; with `once`, each combination of their values counts once."""
     asked = _Modifiers(pattern, names, distinct=once)
-    return _query("select", made, asked, Patterns(made).branches(pattern), names, f"{made.name}{AUXILIARY}answer")
+    return _query(
+        "select",
+        compilation,
+        asked,
+        Patterns(compilation).branches(pattern),
+        names,
+        f"{compilation.name}{AUXILIARY}answer",
+    )
 
 
 def dataset(clauses: Any) -> dict[str, Any]:
@@ -158,7 +170,7 @@ def dataset(clauses: Any) -> dict[str, Any]:
         return {}
     default = tuple(argument_from(clause.default) for clause in clauses if clause.default)
     named = tuple(argument_from(clause.named) for clause in clauses if clause.named)
-    nowhere = Constant("")  # no graph has a string for a name: FROM NAMED alone leaves the default graph empty
+    nowhere = Constant("")  # no graph is named by a string: FROM NAMED alone leaves the default graph empty
     return {"default_graphs": default or (nowhere,), "named_graphs": named}
 
 
@@ -180,7 +192,7 @@ def _modifiers(algebra: Algebra) -> _Modifiers:
 
 
 def _with_named_orders(asked: _Modifiers) -> _Modifiers:
-    """The same, with a variable for each condition of ORDER BY that has EXISTS in it, which only patterns can have."""
+    """The same, with a variable for each condition of ORDER BY that contains EXISTS, which only patterns may."""
     from rdflib import Variable as Name
     from rdflib.plugins.sparql.parserutils import CompValue
 
@@ -210,16 +222,16 @@ def _shown(form: str, algebra: Algebra, asked: _Modifiers, in_scope: list[str]) 
 
 
 def _order(
-    made: Compilation, conditions: list[Any], shown: tuple[str, ...]
+    compilation: Compilation, conditions: list[Any], shown: tuple[str, ...]
 ) -> tuple[tuple[Order, ...], dict[str, Expression]]:
-    """The conditions of ORDER BY, and the expressions among them that are not shown anyway, by their column."""
+    """The conditions of ORDER BY, and by column the expressions among them that are not shown."""
     order, extra = [], {}
     for condition in conditions:
-        expression = Translator(_no_exists, made).translate(condition.expr)  # see _with_named_orders
+        expression = Translator(_no_exists, compilation).translate(condition.expr)  # see _with_named_orders
         if isinstance(expression, Variable) and expression.name in shown:
             column = expression.name
         else:
-            column = made.variable()
+            column = compilation.variable()
             extra[column] = expression
         order.append(Order(column, condition.order == "DESC"))
     return tuple(order), extra

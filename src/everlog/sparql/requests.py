@@ -1,4 +1,4 @@
-"""What does a request in SPARQL Update ask for? A list of operations, each of which sees what those before it did."""
+"""Which operations does a SPARQL Update request consist of? Each sees the effects of those before it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from everlog.answers.tables import Row
+from everlog.answers.answer_table import Row
 from everlog.errors import SparqlError
 from everlog.facts.terms import IRI, BlankNode, Term
 from everlog.rules.syntax import Argument, Constant, Variable
@@ -20,7 +20,7 @@ from everlog.sparql.terms import HIDDEN, argument_from, term_from
 Quad = tuple[Term, Term, Term, Term | None]  # None: of the default graph
 Pattern = tuple[Argument, Argument, Argument, Argument | None]
 
-DEFAULT, NAMED, ALL = "DEFAULT", "NAMED", "ALL"  # in the place of a graph
+DEFAULT, NAMED, ALL = "DEFAULT", "NAMED", "ALL"  # in place of a graph
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Clear:
 
 @dataclass(frozen=True)
 class Transfer:
-    """Add the triples of one graph to another; `clears` that one first, and `empties` the first in the end."""
+    """Add the triples of one graph to another; `clears` the target first, and `empties` the source at the end."""
 
     source: Term | str
     target: Term | str
@@ -74,11 +74,11 @@ def read_request(text: str, name: str, *, base: str | None, prefixes: Mapping[st
 
 
 def new_label() -> str:
-    """The beginning of labels of blank nodes, which nothing else has."""
+    """A new prefix for blank node labels, not used elsewhere."""
     return f"u{uuid4().hex[:12]}"
 
 
-def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:
+def _operations(node: Algebra, compilation: Compilation) -> Iterator[Operation]:
     match node.name:
         case "InsertData":
             yield Modify(None, insert=tuple(_patterns(node, None)))
@@ -86,9 +86,9 @@ def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:
             yield Modify(None, delete=tuple(_patterns(node, None)))
         case "DeleteWhere":
             patterns = tuple(_patterns(node, None))
-            yield Modify(_of_quads(node, patterns, made), delete=patterns)
+            yield Modify(_of_quads(node, patterns, compilation), delete=patterns)
         case "Modify":
-            yield _modify(node, made)
+            yield _modify(node, compilation)
         case "Clear" | "Drop":
             yield Clear(_graph(node.graphiri))
         case "Create":
@@ -104,27 +104,27 @@ def _operations(node: Algebra, made: Compilation) -> Iterator[Operation]:
             raise SparqlError(f"the operation {node.name} is not known")
 
 
-def _modify(node: Algebra, made: Compilation) -> Modify:
+def _modify(node: Algebra, compilation: Compilation) -> Modify:
     home = None if node.withClause is None else argument_from(node.withClause)
     if node.using:
-        made.default_graphs, made.named_graphs = dataset(node.using).values()
+        compilation.default_graphs, compilation.named_graphs = dataset(node.using).values()
     elif home is not None:
-        made.default_graphs = (home,)
+        compilation.default_graphs = (home,)
     delete = tuple(_patterns(node.delete, home)) if node.delete is not None else ()
     insert = tuple(_patterns(node.insert, home)) if node.insert is not None else ()
-    # A blank node of the template is another one for each solution, so equal ones count.
+    # A blank node of the template is a new one for each solution, so equal solutions count.
     once = not any(isinstance(each, Variable) and each.name.startswith(HIDDEN) for quad in insert for each in quad)
-    return Modify(pattern_query(node.where, _names((*delete, *insert)), made, once=once), delete, insert)
+    return Modify(pattern_query(node.where, _names((*delete, *insert)), compilation, once=once), delete, insert)
 
 
-def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], made: Compilation) -> Query:
-    """DELETE WHERE looks for its own template."""
+def _of_quads(node: Algebra, patterns: tuple[Pattern, ...], compilation: Compilation) -> Query:
+    """DELETE WHERE: the template is also the pattern."""
     from rdflib.plugins.sparql.algebra import BGP, Graph, Join
 
     pattern = BGP(list(node.triples or []))
     for graph, triples in (node.quads or {}).items():
         pattern = Join(p1=pattern, p2=Graph(graph, BGP(list(triples))))
-    return pattern_query(pattern, _names(patterns), made, once=True)
+    return pattern_query(pattern, _names(patterns), compilation, once=True)
 
 
 def _patterns(node: Algebra, home: Argument | None) -> Iterator[Pattern]:
@@ -156,7 +156,7 @@ def _graph(graph: Any) -> Term | str:
 
 
 def instances(patterns: tuple[Pattern, ...], names: tuple[str, ...], row: Row, blank: str) -> Iterator[Quad]:
-    """The quads of a template for one solution; what is no RDF then is left out. `blank` begins labels of new nodes."""
+    """The quads of a template for one solution, without those that are not RDF; `blank` is the prefix of new labels."""
     values = dict(zip(names, row, strict=True))
 
     def term(argument: Argument) -> Term | None:

@@ -1,4 +1,4 @@
-"""Which variables can be seen of a pattern from outside (SPARQL 1.1, 18.2.1)?
+"""Which variables of a pattern are in scope outside it (SPARQL 1.1, 18.2.1)?
 
 Patterns are rdflib's parse tree, before it becomes algebra: there MINUS, FILTER and EXISTS are still told apart, and
 variables stand in the order in which they were written.
@@ -27,7 +27,7 @@ def nodes(tree: Tree) -> Iterator[Tree]:
 
 
 def in_scope(pattern: Tree) -> list[Any]:
-    """The variables of a pattern, each once, in the order in which they come."""
+    """The variables of a pattern that are in scope, in order of first occurrence."""
     return list(dict.fromkeys(_variables(pattern)))
 
 
@@ -54,7 +54,7 @@ def _variables(pattern: Tree) -> Iterator[Any]:
             yield from _variables(getattr(pattern, key))
 
 
-# What can be seen of each kind of pattern; of those that are not here, such as FILTER and MINUS, nothing can.
+# The parts of each kind of pattern with variables in scope; others, such as FILTER and MINUS, have none.
 _SEEN = {
     "GroupGraphPatternSub": ("part",),
     "FakeGroupGraphPatten": ("part",),  # CONSTRUCT WHERE, as rdflib spells it

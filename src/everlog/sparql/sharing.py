@@ -1,8 +1,8 @@
 """Which relations of two queries are the same?
 
-An auxiliary relation is what its rules say, so it gets a name made from them: variables are numbered in the order in
-which a rule mentions them, and relations that the rules read have such names already. Two views that negate the same
-pattern, or walk the same path, thus name the same relation, and a program has each rule once.
+An auxiliary relation is determined by its rules, so its name is a hash of them: variables are numbered in order of
+first mention, and the relations that the rules read have such names already. Two views that negate the same pattern, or
+follow the same path, thus use the same relation, and a program has each rule once.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _LENGTH = 16  # digits of a name's hash
 
 
 def shared_names(rules: Sequence[EvaluatedRule], answer: str) -> list[EvaluatedRule]:
-    """The rules with names of auxiliary relations that depend on nothing but what the relations hold.
+    """The rules, with auxiliary relations named after their contents.
 
-    The answer keeps its name: a view is asked for by its own.
+    The answer keeps its name, by which the view is read.
     """
     relations = list(dict.fromkeys(head.relation for rule in rules for head in rule.heads))
     place = {relation: number for number, relation in enumerate(relations)}
@@ -50,7 +50,7 @@ def shared_names(rules: Sequence[EvaluatedRule], answer: str) -> list[EvaluatedR
         if answer in members:
             names[answer] = answer
         else:
-            # While the name is not known yet, members are told by their place in the group.
+            # While their names are not known yet, members are identified by their position in the group.
             placeholders = {member: f"{AUXILIARY}{number}" for number, member in enumerate(members)}
             text = repr(sorted(repr(_canonical(rule, names | placeholders, "")) for rule in own))
             digest = hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
@@ -62,7 +62,7 @@ def shared_names(rules: Sequence[EvaluatedRule], answer: str) -> list[EvaluatedR
 
 
 def _told_apart(rules: Iterable[EvaluatedRule]) -> Iterator[EvaluatedRule]:
-    """Rules with different names where they are equal: both branches of a UNION count, also if they are the same."""
+    """Give equal rules different names: both branches of a UNION count, even if they are the same."""
     copies: Counter[EvaluatedRule] = Counter()
     for rule in rules:
         copies[rule] += 1

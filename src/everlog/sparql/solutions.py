@@ -1,4 +1,4 @@
-"""What answers a SPARQL query: which solutions, in which order, or whether there is one?"""
+"""What is the answer to a SPARQL query: which solutions in which order, or whether there is one?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from everlog.answers.tables import Row, Table
+from everlog.answers.answer_table import Row, Table
 from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
 from everlog.expressions.ordering import order_key
 from everlog.sparql.query import Query
@@ -32,7 +32,7 @@ class Solutions(Table[Row]):
     def of(
         cls, query: Query, dictionary: Dictionary, columns: Sequence[Ids], weights: npt.NDArray[np.int64]
     ) -> Solutions:
-        """The answers of a query, given its answer relation: ordered, cut, and only what is shown."""
+        """The solutions of a query, given its answer relation: ordered, cut, and projected."""
         chosen = np.arange(len(weights))
         if query.order or query.offset or query.limit is not None:  # what is cut off must not depend on chance
             chosen = _in_order(query, dictionary, columns, len(weights))
@@ -49,7 +49,7 @@ class Solutions(Table[Row]):
         return f"<{self._rows:,} solutions for ({', '.join('?' + name for name in self.names)})>"
 
     def listed(self) -> Iterable[Row]:
-        """All solutions as ORDER BY has them; without it, in the total order of terms."""
+        """All solutions in the order of ORDER BY; without it, in the total order of terms."""
         return self if self._ordered else self.sorted()
 
     def serialize(self, format: str = "json") -> str:
@@ -85,7 +85,7 @@ class Truth:
 
 
 def _in_order(query: Query, dictionary: Dictionary, columns: Sequence[Ids], rows: int) -> npt.NDArray[np.int64]:
-    """The rows as ORDER BY has them; where it leaves that open the rest of a row decides, always in the same way."""
+    """The rows in the order of ORDER BY; ties are resolved by the rest of the row, always in the same way."""
     ranks = {name: _ranks(columns[n], dictionary) for n, name in enumerate(query.columns)}
     keys = [-ranks[each.column] if each.descending else ranks[each.column] for each in query.order]
     keys += [ranks[name] for name in query.columns]
@@ -93,7 +93,7 @@ def _in_order(query: Query, dictionary: Dictionary, columns: Sequence[Ids], rows
 
 
 def _ranks(column: Ids, dictionary: Dictionary) -> npt.NDArray[np.int64]:
-    """Where each id stands in the order of terms."""
+    """The position of each id in the order of terms."""
     distinct, positions = np.unique(column, return_inverse=True)
     keys = [order_key(None if id_ == UNBOUND else dictionary.decode(id_)) for id_ in distinct.tolist()]
     by_key = {key: rank for rank, key in enumerate(sorted(set(keys)))}

@@ -1,4 +1,4 @@
-"""Which of our terms is a term of rdflib's?"""
+"""Which of our terms corresponds to one of rdflib's?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from everlog.facts.terms import IRI, XSD, BlankNode, Term, term_of, typed_key
 from everlog.rules.syntax import Argument, Constant, Variable
 
-HIDDEN = "~"  # in the names of variables that no query can write
+HIDDEN = "~"  # the prefix of variable names that no query can contain
 
 
 def term_from(term: Any) -> Term:
@@ -25,7 +25,7 @@ def term_from(term: Any) -> Term:
 
 
 def argument_from(term: Any) -> Argument:
-    """A term of a pattern; a blank node there is a variable that nobody sees."""
+    """A term of a pattern; a blank node becomes a hidden variable."""
     import rdflib
 
     if isinstance(term, rdflib.Variable):
@@ -36,7 +36,7 @@ def argument_from(term: Any) -> Argument:
 
 
 def is_term(value: Any) -> bool:
-    """Is this a term, and not the word by which rdflib says that there is none?"""
+    """Is this a term, and not rdflib's marker for no term?"""
     from rdflib.term import Identifier
 
     return isinstance(value, Identifier)

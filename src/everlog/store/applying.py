@@ -102,7 +102,9 @@ class Maintained:
         self._engine = cast(MaintainingEngine, workings.engine)
         self._maintenance, self._step = workings.maintenance, update.target.step
         self._known = self._maintenance.kept()
-        self._new = [Shape(name, arity) for name, arity in update.target.arities.items() if name not in workings.arities]
+        self._new = [
+            Shape(name, arity) for name, arity in update.target.arities.items() if name not in workings.arities
+        ]
         try:
             self._run(workings, update, strategy, lookout)
         except BaseException:
@@ -116,7 +118,7 @@ class Maintained:
             engine.declare(shape)
         if step is not None:
             step.begin(engine)
-        engine.doom_marked()
+        engine.suspect_marked()
         watch = workings.limits.watch()
         marking = lookout is not None and takes_marks(strategy)
         if marking:
@@ -249,9 +251,7 @@ def _derive(workings: Workings, engine: Engine, program: EvaluatedProgram, updat
     update.report.phases = materialise(engine, program.components, workings.limits.watch(), workings.progress)
 
 
-def _differences(
-    before: Engine, after: Engine, workings: Workings, update: CheckedUpdate
-) -> dict[str, WeightedFacts]:
+def _differences(before: Engine, after: Engine, workings: Workings, update: CheckedUpdate) -> dict[str, WeightedFacts]:
     """What another engine has more and less than the one there was; of views too."""
     found = {}
     for name, arity in update.target.arities.items():

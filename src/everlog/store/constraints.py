@@ -19,11 +19,11 @@ from everlog.store.rows import Rows, column_names
 _MOST_MATCHES = 10
 
 
-def check_constraints(
-    rules: Sequence[Rule], changes: Mapping[str, WeightedFacts], dictionary: Dictionary
-) -> None:
+def check_constraints(rules: Sequence[Rule], changes: Mapping[str, WeightedFacts], dictionary: Dictionary) -> None:
     """Raise an error that names the constraints which a change breaks, with the first matches of each."""
-    broken = {name: facts for name, facts in changes.items() if is_constraint_relation(name) and (facts.weights > 0).any()}
+    broken = {
+        name: facts for name, facts in changes.items() if is_constraint_relation(name) and (facts.weights > 0).any()
+    }
     if not broken:
         return
     variables = {rule.heads[0].relation: [str(arg) for arg in rule.heads[0].args] for rule in rules if rule.heads}
@@ -34,7 +34,8 @@ def check_constraints(
         violations[constraint_name(relation)] = matches[:_MOST_MATCHES]
         names = variables.get(relation, [])
         shown = [
-            "    " + (", ".join(f"{name} = {print_term(term)}" for name, term in zip(names, match, strict=False)) or "holds")
+            "    "
+            + (", ".join(f"{name} = {print_term(term)}" for name, term in zip(names, match, strict=False)) or "holds")
             for match in matches[:_MOST_MATCHES]
         ]
         more = [f"    … {len(matches) - _MOST_MATCHES:,} more"] if len(matches) > _MOST_MATCHES else []

@@ -30,7 +30,7 @@ class Lookout:
     def over(self, engine: MaintainingEngine, report: Report) -> Callable[[], None]:
         """What to call between two sweeps of an update."""
         if self._witnesses:
-            engine.keep_witnesses()
+            engine.record_witnesses()
         seen = False
 
         def look() -> None:

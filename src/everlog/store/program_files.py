@@ -1,7 +1,7 @@
 """Which files does a program read and write?
 
 A program is a file of rules. Its `@import` lines name data files, found beside the program; its `@export` lines name
-relations to write, with or without a file. A command adds files of its own, each a `Source` like those of `@import`.
+relations to write, with or without a file. A command adds files of its own, each a `FactFile` like those of `@import`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ASSIGNED = re.compile(r"(?P<relation>[^=(]+?)\s*(?:\((?P<types>[^)]*)\))?=(?P<p
 
 
 @dataclass(frozen=True)
-class Source:
+class FactFile:
     """A data file, and into which relation its rows go; None leaves that to the file's name, or to RDF."""
 
     path: Path
@@ -56,12 +56,12 @@ def as_one(programs: Sequence[Program]) -> Program:
     )
 
 
-def imports(program: Program, folder: Path) -> list[Source]:
+def imports(program: Program, folder: Path) -> list[FactFile]:
     """The files of `@import`; relative names are looked up in the program's folder."""
-    return [Source(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
+    return [FactFile(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
 
 
-def named_source(argument: str, *, header: bool = False) -> Source:
+def named_source(argument: str, *, header: bool = False) -> FactFile:
     """A file as a command line names it: `edge.csv`, `edge=links.csv`, `age(string, integer)=people.csv`.
 
     >>> named_source("age(string, integer)=people.csv").types
@@ -74,10 +74,10 @@ def named_source(argument: str, *, header: bool = False) -> Source:
         if found["types"] is not None:
             types = tuple(name.strip() for name in found["types"].split(","))
     # Only these have a first line to skip; the other formats among the files keep theirs.
-    return Source(path, relation, types, header and split_name(path)[1] in (".csv", ".tsv"))
+    return FactFile(path, relation, types, header and split_name(path)[1] in (".csv", ".tsv"))
 
 
-def assigned_source(argument: str, *, header: bool = False) -> Source:
+def assigned_source(argument: str, *, header: bool = False) -> FactFile:
     """The same where only `REL=FILE` will do."""
     source = named_source(argument, header=header)
     if source.relation is None:
@@ -85,7 +85,7 @@ def assigned_source(argument: str, *, header: bool = False) -> Source:
     return source
 
 
-def read_sources(sources: Sequence[Source], says: Callable[[str], None] = lambda _: None) -> Iterator[FactBlock]:
+def read_sources(sources: Sequence[FactFile], says: Callable[[str], None] = lambda _: None) -> Iterator[FactBlock]:
     """The facts of all files, file by file. A file that is missing is noticed before the first is read."""
     for source in sources:
         check_readable(source.path)
@@ -100,7 +100,7 @@ def defined_relations(program: Program) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Target:
+class OutputFile:
     """A relation and the file that it goes to; the format None is told by the file's name."""
 
     relation: str
@@ -108,20 +108,20 @@ class Target:
     format: str | None = None
 
 
-def targets(program: Program, folder: Path | None, format: str | None) -> list[Target]:
+def targets(program: Program, folder: Path | None, format: str | None) -> list[OutputFile]:
     """Where results go: what `@export` names, or else every relation the program defines, a file each in the folder.
 
     Without a folder only exports that name a file are written, relative to the current folder.
     """
     wanted: Iterable[tuple[str, str | None]] = [(each.relation, each.path) for each in program.exports]
     if folder is None:
-        return [Target(relation, Path(path)) for relation, path in wanted if path is not None]
+        return [OutputFile(relation, Path(path)) for relation, path in wanted if path is not None]
     found = []
     for relation, path in wanted or [(relation, None) for relation in defined_relations(program)]:
         if path is not None:
-            found.append(Target(relation, folder / path))
+            found.append(OutputFile(relation, folder / path))
         else:
-            found.append(Target(relation, folder / f"{file_name(relation)}.{format or 'csv'}", format or "csv"))
+            found.append(OutputFile(relation, folder / f"{file_name(relation)}.{format or 'csv'}", format or "csv"))
     return found
 
 
@@ -143,7 +143,7 @@ def prepare_folder(folder: Path) -> None:
 
 
 def write_targets(
-    kb: KnowledgeBase, wanted: Sequence[Target], says: Callable[[str], None] = lambda _: None
+    kb: KnowledgeBase, wanted: Sequence[OutputFile], says: Callable[[str], None] = lambda _: None
 ) -> list[Path]:
     """Write each relation to its file; gives the files."""
     for target in wanted:

@@ -131,9 +131,7 @@ class ReadOnlyKnowledgeBase(ABC):
         found = []
         for entry in self._entries(since):
             facts = {name: facts.at(entry.version) for name, facts in entry.changes.items() if not is_auxiliary(name)}
-            found.append(
-                Change(entry.version, facts, state.dictionary, updates=entry.updates, reshaped=entry.reshaped)
-            )
+            found.append(Change(entry.version, facts, state.dictionary, updates=entry.updates, reshaped=entry.reshaped))
         return found
 
     def _entries(self, since: int) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everlog.answers.tables import Fact, Table, by_distinct
+from everlog.answers.answer_table import Fact, Table, by_distinct
 
 
 class Rows(Table[Fact]):

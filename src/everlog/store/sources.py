@@ -33,7 +33,7 @@ class _Failure:
     error: BaseException
 
 
-class Source(ABC):
+class UpdateSource(ABC):
     """Updates in order, the next of which may be looked at."""
 
     def __init__(self) -> None:
@@ -88,7 +88,7 @@ class Source(ABC):
                 self._next = _Failure(error)
 
 
-def open_source(updates: Updates, *, ahead: int) -> Source:
+def open_source(updates: Updates, *, ahead: int) -> UpdateSource:
     """A source of updates given in whatever form; an iterator is read at most `ahead` updates ahead."""
     if isinstance(updates, str | Path):
         reader = read_updates(updates)
@@ -106,7 +106,7 @@ def open_source(updates: Updates, *, ahead: int) -> Source:
     )
 
 
-class ReadySource(Source):
+class ReadySource(UpdateSource):
     """Updates that nobody has to wait for."""
 
     def __init__(self, updates: Iterable[Any]) -> None:
@@ -120,7 +120,7 @@ class ReadySource(Source):
         return operator.length_hint(self._items) + (self._next is not None)
 
 
-class QueueSource(Source):
+class QueueSource(UpdateSource):
     """Updates that others put into a queue."""
 
     def __init__(self, items: queue.Queue[Any] | queue.SimpleQueue[Any]) -> None:

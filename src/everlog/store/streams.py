@@ -20,7 +20,7 @@ from everlog.errors import EverlogError
 from everlog.maintenance.strategies import check_strategy
 from everlog.store.changes import Change
 from everlog.store.lookout import Lookout
-from everlog.store.sources import Source, Updates, open_source
+from everlog.store.sources import Updates, open_source
 from everlog.store.updates import Update, net_effect, placing_errors
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read_ahead(coalesce: bool) -> int:
 
 
 def apply_source(
-    kb: KnowledgeBase, source: Source, *, strategy: str | None, marking: bool | str, coalesce: bool
+    kb: KnowledgeBase, source: UpdateSource, *, strategy: str | None, marking: bool | str, coalesce: bool
 ) -> Iterator[Change]:
     """The same for a source that the caller has opened; it is closed at the end."""
     lookout = Lookout(source.peek, witnesses=marking != PRINTED) if marking else None
@@ -62,7 +62,7 @@ def apply_source(
             yield from _apply(kb, batch, strategy, lookout)
 
 
-def _waiting(source: Source, first: Update) -> Iterator[Update]:
+def _waiting(source: UpdateSource, first: Update) -> Iterator[Update]:
     """The updates that have come after the first and can be applied together with it."""
     if first.changes_rules:
         return
@@ -74,9 +74,7 @@ def _waiting(source: Source, first: Update) -> Iterator[Update]:
         yield following
 
 
-def _apply(
-    kb: KnowledgeBase, batch: list[Update], strategy: str | None, lookout: Lookout | None
-) -> Iterator[Change]:
+def _apply(kb: KnowledgeBase, batch: list[Update], strategy: str | None, lookout: Lookout | None) -> Iterator[Change]:
     if len(batch) > 1:
         try:
             change = _update(kb, net_effect(batch), strategy, lookout, covers=len(batch))

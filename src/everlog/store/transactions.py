@@ -284,7 +284,9 @@ class Transaction:
         before = self._state.definitions
         strategy = check_strategy(strategy or self._workings.strategy)
         program = _read_rules(update.add_rules, name, before.prefixes)
-        staying = without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
+        staying = (
+            without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
+        )
         rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
         if rules != before.rules:
             self._check(rules, program)
@@ -376,9 +378,7 @@ class Transaction:
         workings.engine, workings.maintenance, workings.arities = engine, maintenance, target.arities
         before = self._state.definitions
         definitions = before
-        if (
-            target.step is not None or target.prefixes is not before.prefixes or target.arities is not before.arities
-        ):
+        if target.step is not None or target.prefixes is not before.prefixes or target.arities is not before.arities:
             known = before.rule_arities if target.step is None else rule_arities(target.rules)
             definitions = Definitions(
                 target.rules, target.prefixes, target.views, target.arities, known, maintenance.program
@@ -386,9 +386,7 @@ class Transaction:
         step.views = workings.windows.follow(step.work.changes, before.views, target.views, engine)
         shown = workings.windows.shown(self._state.shown)
         version = self._state.version if version is None else version
-        self._state = State(
-            version, self._state.dictionary, definitions, self._facts_now(), shown, self._state.limits
-        )
+        self._state = State(version, self._state.dictionary, definitions, self._facts_now(), shown, self._state.limits)
         return self._state
 
     def _facts_now(self) -> FactsAtVersion:

@@ -1,1 +1,1 @@
-"""The in-process engine: columns of ids, label masks, kept hash indexes, Numba kernels."""
+"""The in-process engine: columns of ids, label masks, persistent hash indexes, Numba kernels."""

@@ -9,14 +9,12 @@ from contextlib import contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.relations import Index, Journal, Relation, Undo
 
 if TYPE_CHECKING:
-    from everlog.dictionary.dictionary import Dictionary
     from everlog.engines.columnar.engine import ColumnarEngine
     from everlog.engines.columnar.readers import ColumnarReader
 

@@ -1,4 +1,4 @@
-"""What does the kernel do with values itself: compare them, ask whether there is one, copy them?
+"""What can the kernel do with values without Python: compare them, test whether one is bound, copy them?
 
 Numbers and points in time are compared by what the dictionary knows of them (everlog.dictionary.kinds); where that does
 not decide, the batch is left to Python.
@@ -15,8 +15,8 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
 
 UNDECIDED = -1  # a comparison that needs Python
-FLOAT_MARGIN = 1e-6  # numbers that differ by more, in proportion, differ as floats too …
-LEAST_FLOAT = 1.2e-38  # … but for those so small that floats have fewer digits
+FLOAT_MARGIN = 1e-6  # numbers whose relative difference is larger also differ as floats …
+LEAST_FLOAT = 1.2e-38  # … except below this, where floats have fewer digits
 
 
 @kernel
@@ -55,7 +55,7 @@ def compare_ids(comparison, a, b, kinds, numbers):
 
 @kernel
 def numbers_tell(kind_a, kind_b, x, y):
-    """Do these doubles tell how two numbers compare?"""
+    """Do these doubles decide how two numbers compare?"""
     if kind_a == KIND_DOUBLE or kind_b == KIND_DOUBLE:
         return True  # the other is rounded to a double, too
     if (kind_a == KIND_FLOAT) != (kind_b == KIND_FLOAT):
@@ -96,7 +96,7 @@ def compare_presence(comparison, a, b):
 
 @kernel
 def copy_operand(code, step, batch, count, following, parents):
-    """Fill a slot from an operand; bindings for which that is UNBOUND go on only where the step says so."""
+    """Fill a slot from an operand; bindings for which it is UNBOUND pass only if the step says so."""
     kind, value = code[step + at.S_LISTS], code[step + at.S_LISTS + 1]
     outputs = step + at.S_LISTS + 2 * code[step + at.S_OPERANDS]
     slot = code[outputs + 1]

@@ -1,8 +1,8 @@
-"""How do kernels become machine code that is kept, and is never older than its source?
+"""How is the machine code of kernels cached, and never older than its source?
 
 Numba keeps compiled code beside a function's file and compiles again when *that file* changes. Our kernels call each
-other across files, so code compiled from an older file would stay in use. Kernels are therefore kept in a folder
-named after the contents of all kernel files: change one, and all are compiled anew.
+other across files, so code compiled from an older file would stay in use. Kernels are therefore cached in a folder
+named after a hash of all kernel files: when one changes, all are compiled anew.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ _SOURCES = (
     "comparison_kernels.py",
     "compiled.py",
     "fact_kernels.py",
+    "hash_tables.py",
     "journal_kernels.py",
     "kernels.py",
     "layout.py",
@@ -31,14 +32,13 @@ _SOURCES = (
     "memory.py",
     "step_kernels.py",
     "sweep_kernels.py",
-    "tables.py",
     "version_kernels.py",
 )
 _PREFIX = "kernels-"
 
 
 def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a function when it is first called, without the interpreter's lock, and keep the code for later runs."""
+    """Compile a function when it is first called, without the interpreter's lock, and cache the code for later runs."""
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(_CACHE)
     try:

@@ -14,18 +14,18 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
+from everlog.engines.columnar.cached_plans import CachedPlans, PlansByPhase, still_fits
+from everlog.engines.columnar.captures import Capture, Captures
 from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
 from everlog.engines.columnar.groups import group_columns
-from everlog.engines.columnar.captures import Capture, Captures
-from everlog.engines.columnar.kept_plans import KeptPlans, PlansByPhase, still_fits
 from everlog.engines.columnar.outcomes import KnownOutcomes
-from everlog.engines.columnar.programs import Integers, Program, compile_plans
+from everlog.engines.columnar.programs import Integers, KernelProgram, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
-from everlog.engines.columnar.updates import Updates
+from everlog.engines.columnar.updates import ColumnarUpdates
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits, Watch
@@ -63,7 +63,7 @@ class ColumnarEngine:
         self.by_number: dict[int, Relation] = {}
         self.plans_by_phase = PlansByPhase()
         self.outcomes = KnownOutcomes()
-        self._updates = Updates(self)
+        self._updates = ColumnarUpdates(self)
 
     # --- relations ----------------------------------------------------------------------------------------------------
 
@@ -267,11 +267,11 @@ class ColumnarEngine:
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.doom(heads)
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.overdelete(heads)
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.condemn(heads)
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.suspect_derived(heads)
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._updates.uncount(heads)
@@ -296,15 +296,15 @@ class ColumnarEngine:
         del self._relations[relation], self.by_number[dropped.number]
         self.tables.drop_relation(dropped)
 
-    def keep_witnesses(self) -> None:
-        self._updates.marks.keep_witnesses()
+    def record_witnesses(self) -> None:
+        self._updates.marks.record_witnesses()
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
         kept = self.relation(relation)
         return self._updates.marks.mark(kept, self._find(kept, columns, rows))
 
-    def doom_marked(self) -> int:
-        return self._updates.doom_marked()
+    def suspect_marked(self) -> int:
+        return self._updates.suspect_marked()
 
     def tidy(self) -> None:
         for relation in self._relations.values():
@@ -432,18 +432,18 @@ class ColumnarEngine:
         statistics = self.statistics()
         return [plan for variant in variants for plan in plan_alternatives(variant, statistics)]
 
-    def compile(self, phase: Phase) -> Program:
+    def compile(self, phase: Phase) -> KernelProgram:
         """Plans for a phase, as a program for the kernel; those that were made before are kept while they fit."""
         known = self.plans_by_phase.get(phase)
         if known is None or not still_fits(known.sizes, self.sizes_of(known.sizes)):
             statistics, variants = self.statistics(), (*phase.first, *phase.loop)
             plans = [plan_variant(variant, statistics) for variant in variants]
             read = {atom for variant in variants for atom in variant.rule.atoms}
-            known = KeptPlans(plans, self.sizes_of(read))
+            known = CachedPlans(plans, self.sizes_of(read))
             self.plans_by_phase.put(phase, known)
         return self.compile_plans(known.plans)
 
-    def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> Program:
+    def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> KernelProgram:
         """Plans as a program for the kernel; `heads` are those of the component at work."""
         relations = self.relation
         return compile_plans(plans, relations, self.tables, self.dictionary, self._refute, self.outcomes, heads)

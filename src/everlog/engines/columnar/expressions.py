@@ -1,7 +1,7 @@
 """How are expressions evaluated over a batch of ids?
 
-Integers that live in their ids are computed on as arrays. Everything else is looked at once per distinct input:
-decoded, evaluated by everlog.plans.expressions, the outcome remembered by id.
+Small integers, which are stored in their ids, are computed as arrays. Any other input is handled once per distinct
+combination: decoded, evaluated by everlog.plans.expressions, and the outcome is remembered by id.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, SCRATCH_FROM, UNBOUND, Dictionary, Ids
+from everlog.dictionary.dictionary import (
+    INLINE_LEAST,
+    INLINE_MOST,
+    INLINE_OFFSET,
+    SCRATCH_FROM,
+    UNBOUND,
+    Dictionary,
+    Ids,
+)
 from everlog.engines.columnar.outcomes import MOST_OF_ONE, KnownOutcomes, Outcomes
 from everlog.expressions.values import ExpressionError, effective_boolean
 from everlog.plans.expressions import compile_expression
@@ -20,22 +28,22 @@ from everlog.plans.operators import Compute, Select
 from everlog.rules.syntax import Constant, Expression, Variable
 
 Booleans = npt.NDArray[np.bool_]
-_FEW = 64  # rows: fewer are looked at one by one in less time than it takes to sort them
-_FAILED, _TRUE = 1 << 40, 1 << 41  # outcomes that are no ids: no value, and a condition that holds
+_FEW = 64  # rows; handling fewer one by one takes less time than sorting them
+_FAILED, _TRUE = 1 << 40, 1 << 41  # outcomes that are not ids: no value, and a condition that holds
 
 
 class PythonStep(Protocol):
-    """A step that the kernel leaves to Python: it reads some slots, may fill one, and says which bindings go on."""
+    """A step that the kernel leaves to Python: it reads some slots, may fill one, and decides which bindings pass."""
 
     slots: list[int]
     output: int | None
 
     def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
-        """The values of the output slot, if there is one, and which bindings go on."""
+        """The values of the output slot, if there is one, and which bindings pass."""
 
 
 class ExpressionStep:
-    """A FILTER or BIND of a plan, with what is known about it by now."""
+    """A FILTER or BIND of a plan, with the outcomes seen so far."""
 
     def __init__(
         self,
@@ -65,7 +73,7 @@ class ExpressionStep:
         return self._one_by_one(columns, count)
 
     def _one_by_one(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
-        """Look at each distinct input once; what came of it is remembered, as an id, or as one of the marks below."""
+        """Evaluate each distinct input once and remember the outcome: an id, _FAILED or _TRUE."""
         distinct, places = _distinct_rows(columns, count)
         if len(self._outcomes) > MOST_OF_ONE:
             self._outcomes.clear()
@@ -88,7 +96,7 @@ class ExpressionStep:
         return outcome
 
     def _outcome(self, key: tuple[int, ...]) -> int:
-        """Whether a condition holds, or the id of a value; or that there is none."""
+        """Whether a condition holds (_TRUE), or the id of a value; _FAILED otherwise."""
         decode = self._dictionary.decode
         try:
             value = self._evaluate([None if id_ == UNBOUND else decode(id_) for id_ in key])
@@ -100,7 +108,7 @@ class ExpressionStep:
 
 
 def _distinct_rows(columns: Sequence[Ids], count: int) -> tuple[list[tuple[int, ...]], npt.NDArray[np.int64]]:
-    """The distinct rows of columns, and for each row which of them it is; of a few rows, all count as distinct."""
+    """The distinct rows of columns, and the index of each row among them; a few rows are all taken as distinct."""
     if not columns:
         return [()], np.zeros(count, np.int64)
     if count <= _FEW:
@@ -136,7 +144,7 @@ _MOST_BITS = 62
 
 
 def integer_function(expression: Expression, names: Sequence[str]) -> tuple[ArrayFunction, int] | None:
-    """An expression as a function of integer arrays with the bits its result may need, or None where it is none."""
+    """An expression as a function of integer arrays, and the bits its result may need; None where it is not one."""
     if isinstance(expression, Variable):
         position = names.index(expression.name)
         return (lambda columns: columns[position]), 31

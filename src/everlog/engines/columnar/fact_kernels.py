@@ -14,8 +14,7 @@ import numpy as np
 
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.compiled import kernel
-from everlog.engines.columnar.memory import int32s, int64s, prefetch, publish, uint16s, uint64s
-from everlog.engines.columnar.tables import (
+from everlog.engines.columnar.hash_tables import (
     EMPTY,
     add_to_key,
     entry_row,
@@ -25,6 +24,7 @@ from everlog.engines.columnar.tables import (
     tag_of,
     wide_entry,
 )
+from everlog.engines.columnar.memory import int32s, int64s, prefetch, publish, uint16s, uint64s
 from everlog.engines.columnar.version_kernels import NEVER, newest_rows, see_version
 
 # --- keys -----------------------------------------------------------------------------------------------------------
@@ -215,7 +215,7 @@ def _find_right_version(relations, relation, count, found):
 
 @kernel
 def find_candidates(relations, relation, count, keys, places):
-    """For each hashed key its tag, the first slot of a wide table that may be its own, and the fact there under way."""
+    """For each hashed key: its tag and the first slot of a wide table that may hold it; prefetches the fact there."""
     slots, width = relations[relation, at.R_SLOTS], relations[relation, at.R_ARITY]
     address, facts = relations[relation, at.R_KEYS], relations[relation, at.R_FACTS]
     entries = uint64s(address)

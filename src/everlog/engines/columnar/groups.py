@@ -1,8 +1,8 @@
 """How are aggregates computed over a bag of columns?
 
-Rows are sorted by group. Counting, and sums, extremes and medians of integers that live in their ids, are array
-operations; sums of doubles need no terms; any other value sends its function to everlog.expressions.aggregates, group
-by group.
+Rows are sorted by group. Counts, and sums, extremes and medians of integers that are stored in their ids, are array
+operations; sums of doubles need no terms; for any other value everlog.expressions.aggregates evaluates the function
+group by group.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FAILED = UNBOUND  # a group whose function has no value
 def group_columns(rule: GroupRule, columns: Sequence[Ids], weights: Weights, dictionary: Dictionary) -> list[Ids]:
     """The columns of the aggregate's facts: group, then results.
 
-    Groups in which a function fails are left out, unless the rule keeps them.
+    Groups in which a function fails are left out, unless the rule says `keep_failed`.
     """
     rows = len(weights)
     if rows == 0:

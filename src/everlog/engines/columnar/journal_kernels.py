@@ -1,6 +1,6 @@
 """How does an update touch facts so that it can be undone, or become the new state?
 
-The first time an update touches a row it writes down what the row's mask, weight and rank were. Until commit it sets
+The first time an update touches a row, it records the row's mask, weight and rank. Until commit it sets
 bits, weights and ranks and adds rows that are absent; nothing else changes.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
@@ -27,7 +27,7 @@ def journal_has_room(relations, relation, count):
 
 @kernel
 def touch(relations, relation, row):
-    """Write down what a row was, if this update has not yet."""
+    """Record what a row was, unless this update already has."""
     masks = uint16s(relations[relation, at.R_MASKS])
     if masks[row] & at.TOUCHED:
         return
@@ -132,7 +132,7 @@ def settle_unowned(relations, relation, code, owners):
 
 @kernel
 def _decide(masks, row, present):
-    """Say whether a fact is there now; returns whether that is a gain and whether it is a loss."""
+    """Set whether a fact is present now; returns whether that is a gain and whether it is a loss."""
     masks[row] = relabelled(masks[row], 0, at.ABSENT) if present else relabelled(masks[row], at.ABSENT, 0)
     was = (masks[row] & at.WAS_ABSENT) == 0
     return 1 if present and not was else 0, 1 if was and not present else 0
@@ -140,7 +140,7 @@ def _decide(masks, row, present):
 
 @kernel
 def decide_batch(relations, indexes, relation, code, batch, count, present, keys, places, fresh, found):
-    """Say of a batch of facts that they are there, or are not; returns gains, losses and whether there was room."""
+    """Set whether a batch of facts is present; returns gains, losses and whether there was room."""
     gained, lost = np.int64(0), np.int64(0)
     if not journal_has_room(relations, relation, count) or not has_room(relations, indexes, relation, count):
         return gained, lost, False
@@ -178,7 +178,7 @@ def chain_rows(relations, indexes, index, head, rows, used):
 
 @kernel
 def touches_pattern(relations, relation, code, owners, edited):
-    """Is there a touched fact of some patterns that has changed, or that was edited?"""
+    """Has a fact that matches some patterns changed, or if `edited`, been edited?"""
     journal, masks = int32s(relations[relation, at.R_JOURNAL]), uint16s(relations[relation, at.R_MASKS])
     facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
     for entry in range(relations[relation, at.R_JOURNAL_SIZE]):
@@ -195,7 +195,7 @@ def touches_pattern(relations, relation, code, owners, edited):
 
 @kernel
 def finish_component(relations, relation, code, owners, counted):
-    """A component is done with its touched facts: with counts, they are there if explicit or derived at least once.
+    """A component is done. If `counted`, its touched facts are present if explicit or derived at least once.
 
     Returns how many were gained and lost. Other components see no bits of this one.
     """
@@ -219,37 +219,37 @@ def finish_component(relations, relation, code, owners, counted):
 
 
 @kernel
-def doom_rows(relations, relation, code, owners):
+def overdelete_rows(relations, relation, code, owners):
     """Take away every fact of the component, with its weight; returns how many there were."""
     masks = uint16s(relations[relation, at.R_MASKS])
     facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
     weights, weighted = int64s(relations[relation, at.R_WEIGHTS]), relations[relation, at.R_WEIGHTS] != 0
-    doomed = np.int64(0)
+    deleted = np.int64(0)
     for row in range(relations[relation, at.R_SIZE]):
         if not is_own(facts, arity, row, code, owners):
             continue
         if (masks[row] & at.ABSENT) == 0:
             touch(relations, relation, row)
-            masks[row] = relabelled(relabelled(masks[row], 0, at.PRIVATE), at.ABSENT | at.DOOMED, 0)
-            doomed += 1
+            masks[row] = relabelled(relabelled(masks[row], 0, at.PRIVATE), at.ABSENT | at.SUSPECT, 0)
+            deleted += 1
         if weighted and weights[row] != 0:
             touch(relations, relation, row)
             weights[row] = 0
-    return doomed
+    return deleted
 
 
 @kernel
-def condemn_rows(relations, relation, code, owners):
-    """Doom every fact of the component that is there and not explicit; returns how many."""
+def suspect_rows(relations, relation, code, owners):
+    """Make every fact of the component suspect that is there and not explicit; returns how many."""
     facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
     masks = uint16s(relations[relation, at.R_MASKS])
-    doomed = np.int64(0)
+    suspects = np.int64(0)
     for row in range(relations[relation, at.R_SIZE]):
         if not masks[row] & (at.ABSENT | at.EXPLICIT) and is_own(facts, arity, row, code, owners):
             touch(relations, relation, row)
-            masks[row] |= np.uint16(at.DOOMED)
-            doomed += 1
-    return doomed
+            masks[row] |= np.uint16(at.SUSPECT)
+            suspects += 1
+    return suspects
 
 
 @kernel

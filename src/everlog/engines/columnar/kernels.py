@@ -1,14 +1,14 @@
-"""How is a phase run: every plan, round after round, without leaving compiled code?
+"""How is a phase run, plan by plan and round by round, without leaving compiled code?
 
-`run` interprets plans (layout.py) over batches of bindings. A step takes a batch of at most BATCH bindings, kept
-column by column, and gives the next batch; a step that yields more than fits keeps a cursor and goes on when the
-steps after it have used up what it gave. So memory is bounded, loops are tight, and the cost of interpreting is
+`run` interprets plans (layout.py) over batches of bindings. A step takes a batch of at most BATCH bindings, stored
+by column, and produces the next batch; a step that yields more than fits has a cursor and continues when the steps
+after it have consumed what it produced. So memory is bounded, loops are tight, and the cost of interpreting is
 spread over a batch.
 
 `sweep` does the same for an update's passes over labelled facts (plans/sweeps.py).
 
 The kernels come back to Python when a relation must grow, when an expression needs Python, when new plans are due, and
-now and then for limits and Ctrl-C. All their state is in arrays, so that they go on where they were.
+now and then for limits and Ctrl-C. All their state is in arrays, so they continue where they stopped.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 
@@ -20,7 +20,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.comparison_kernels import UNDECIDED, copy_operand, select_compared
 from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, find_chains, has_room
-from everlog.engines.columnar.memory import cycles, int32s
+from everlog.engines.columnar.memory import int32s
 from everlog.engines.columnar.step_kernels import (
     START,
     carry,
@@ -38,7 +38,7 @@ from everlog.engines.columnar.step_kernels import (
     select_facts,
     select_shorter,
 )
-from everlog.engines.columnar.sweep_kernels import leave_frontier, mark_heads, sift_frontier, take_frontier
+from everlog.engines.columnar.sweep_kernels import apply_effects, leave_frontier, sift_frontier, take_frontier
 
 
 @kernel
@@ -59,8 +59,8 @@ def emit(relations, indexes, code, starts, first, last, batch, count, keys, plac
 def end_round(relations, tracked, rank):
     """Conclusions become NEW; returns how many there are and whether plans were made for far smaller relations.
 
-    The round in which a fact came is its rank: no fact of the instance is of that round or later. Explicit facts,
-    which are there before the first, have rank 0.
+    A fact's rank is the round in which it was concluded: all facts of its instance come from earlier rounds. Explicit
+    facts, which precede the first round, have rank 0.
     """
     gained = 0
     outgrown = False
@@ -97,7 +97,6 @@ def evaluate(
     code,
     starts,
     variants,
-    work,
     state,
     batches,
     counts,
@@ -110,7 +109,7 @@ def evaluate(
     kinds,
     numbers,
 ):
-    """Evaluate the variant at hand to its end (layout.DONE), or until Python is needed."""
+    """Evaluate the current variant to its end (layout.DONE), or until Python is needed."""
     variant = state[at.T_VARIANT]
     level = state[at.T_LEVEL]
     if level < 0:
@@ -126,11 +125,10 @@ def evaluate(
         step = starts[first + level]
         operation = code[step]
         batch, count, cursor = batches[level], counts[level], cursors[level]
-        if cursor[0] >= count:  # used up: the step before goes on
+        if cursor[0] >= count:  # consumed: the step before continues
             level -= 1
             continue
         made = np.int64(0)
-        began = cycles()
         if operation == at.OP_PROBE or operation == at.OP_SCAN:
             if operation == at.OP_PROBE:
                 if cursor[1] == START and cursor[0] == 0:
@@ -161,11 +159,11 @@ def evaluate(
                 made = scan(relations, code, step, count, cursor, parents, rows)
             made = check_rows(relations, code, step, made, parents, rows, batch)
             fill(relations, code, step, made, parents, rows, batch, batches[level + 1])
-        elif operation == at.OP_EMIT or operation == at.OP_MARK:
+        elif operation == at.OP_EMIT or operation == at.OP_EFFECT:
             if operation == at.OP_EMIT:
                 short = emit(relations, indexes, code, starts, first + level, last, batch, count, keys, places, parents)
             else:
-                effects = mark_heads(
+                effects = apply_effects(
                     relations,
                     indexes,
                     code,
@@ -191,7 +189,6 @@ def evaluate(
                 state[at.T_RELATION] = short
                 return at.GROW
             cursor[0] = count
-            work[first + level, at.W_CYCLES] += cycles() - began
             variants[variant, at.V_APPLICATIONS] += count
             state[at.T_BUDGET] -= count
             if state[at.T_BUDGET] <= 0:
@@ -217,9 +214,7 @@ def evaluate(
             carry_ranks(relations, code, step, made, parents, rows, batch, batches[level + 1])
             carry_witnesses(relations, code, step, made, parents, rows, batch, batches[level + 1])
             cursor[0] = count
-        work[first + level, at.W_CYCLES] += cycles() - began
         if made > 0:
-            work[first + level, at.W_BINDINGS] += made
             state[at.T_BINDINGS] += made
             level += 1
             counts[level] = made
@@ -236,7 +231,6 @@ def run(
     code,
     starts,
     variants,
-    work,
     state,
     batches,
     counts,
@@ -259,14 +253,14 @@ def run(
             state[at.T_LEVEL] = -1
             if gained == 0 or state[at.T_FIRST] == state[at.T_VARIANTS]:
                 return at.DONE
-            if outgrown or state[at.T_ONE_ROUND]:
+            if outgrown:
                 return at.ROUND_OVER
             state[at.T_BUDGET] -= 1
             if state[at.T_BUDGET] <= 0:
                 return at.PAUSE
             continue
         outcome = evaluate(
-            relations, indexes, code, starts, variants, work, state, batches, counts, cursors, chains, keys, places,
+            relations, indexes, code, starts, variants, state, batches, counts, cursors, chains, keys, places,
             parents, rows, kinds, numbers,
         )  # fmt: skip
         if outcome != at.DONE:
@@ -284,7 +278,6 @@ def sweep(
     code,
     starts,
     variants,
-    work,
     state,
     batches,
     counts,
@@ -309,7 +302,7 @@ def sweep(
             state[at.T_VARIANT] = state[at.T_FIRST]
             state[at.T_STAGE] = at.STAGE_CHECK
         elif stage == at.STAGE_SIFT:
-            if labels[at.L_KEEP_CARE] != 0:
+            if labels[at.L_SURVIVES_CARE] != 0:
                 sift_frontier(relations, own, labels)
             state[at.T_VARIANT] = state[at.T_CHECKS]
             state[at.T_STAGE] = at.STAGE_LOOP
@@ -335,7 +328,7 @@ def sweep(
             if state[at.T_LEVEL] < 0:
                 state[at.T_ORIGIN] = -1
             outcome = evaluate(
-                relations, indexes, code, starts, variants, work, state, batches, counts, cursors, chains, keys,
+                relations, indexes, code, starts, variants, state, batches, counts, cursors, chains, keys,
                 places, parents, rows, kinds, numbers,
             )  # fmt: skip
             if outcome != at.DONE:

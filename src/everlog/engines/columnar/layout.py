@@ -1,4 +1,4 @@
-"""What stands where in the integer arrays that kernels read?
+"""How are the integer arrays laid out that kernels read?
 
 Kernels see relations, indexes and plans as rows of integers. The field numbers are constants here, used by the Python
 side that writes them and by the kernels that read them.
@@ -15,15 +15,15 @@ R_SIZE = 1  # rows in use
 R_LOW = 3  # rows below are OLD; rows from here to R_HIGH are NEW
 R_HIGH = 4  # rows from here on were concluded in this round and are read by no atom yet
 R_MASKS = 5  # address: a uint16 of label bits per row
-R_WEIGHTS = 6  # address: an int64 per row, or 0 where weights are not kept
+R_WEIGHTS = 6  # address: an int64 per row, or 0 where there are no weights
 R_SLOTS = 7  # of the hash table over whole facts
 R_KEYS = 8  # address: a uint64 per slot
-R_ROWS = 9  # address: an int32 per slot, or 0 for the table of a wide relation, which keeps rows beside tags
+R_ROWS = 9  # address: an int32 per slot, or 0 for a wide table, whose entries have the row beside the tag
 R_FIRST_INDEX = 10  # the first of its indexes in the index table, or -1
-R_PLANNED = 11  # rows when plans were last made; far more since then asks for new plans
+R_PLANNED = 11  # rows from which on plans must be made anew
 R_FACTS = 12  # address: the facts one after the other, R_ARITY int32 each
 R_LIMIT = 13  # facts for which columns and table have room
-R_RANKS = 14  # address: an int32 per row, or 0 where ranks are not kept
+R_RANKS = 14  # address: an int32 per row, or 0 where there are no ranks
 # What an update has touched: a journal entry per row, from which the update is undone or made the new state.
 R_JOURNAL = 15  # address: the rows, in the order they were first touched
 R_JOURNAL_SIZE = 16
@@ -64,21 +64,21 @@ WAS_ABSENT = int(Bit.WAS_ABSENT)
 DEAD = ABSENT | WAS_ABSENT
 TOUCHED = int(Bit.TOUCHED)
 EDITED = int(Bit.EDITED)
-DOOMED = int(Bit.DOOMED)
+SUSPECT = int(Bit.SUSPECT)
 SATED = int(Bit.SATED)
 MARKED = int(Bit.MARKED)
 PRIVATE = int(PRIVATE_BITS)
 
 # --- a step of a plan -------------------------------------------------------------------------------------------------
 # Every step: operation, then fields by operation, then lists. `operand` is a pair: (SLOT, slot) or (CONSTANT, id).
-OP_SCAN = 0  # rows of a range, from nothing
+OP_SCAN = 0  # rows of a range, for each binding
 OP_PROBE = 1  # rows that an index gives for each binding
 OP_LOOKUP = 2  # keep bindings whose whole fact is there
 OP_ABSENT = 3  # keep bindings whose whole fact is not there
 OP_COMPARE = 4  # keep bindings for which a comparison holds
 OP_PYTHON = 5  # leave the batch to Python: expressions
 OP_EMIT = 6  # conclude a fact per binding
-OP_MARK = 7  # have an effect on the fact of each binding: sweeps
+OP_EFFECT = 7  # apply the effect of a sweep variant to the fact of each binding
 OP_SHORTER = 8  # keep bindings for which one index gives fewer rows than another
 OP_COPY = 9  # fill a slot from an operand; S_EXTRA: whether that may be UNBOUND
 
@@ -95,12 +95,12 @@ S_OUTPUTS = 7  # how many (column, slot) pairs a row fills
 S_COPIES = 8  # how many slots are carried over
 S_CHECKS = 9  # how many (kind, column, value) checks a row must pass
 S_EXTRA = 10  # the comparison, or the number of the expression step
-S_RANK = 11  # the slot that carries a rank along, or -1
+S_RANK = 11  # the slot that carries a rank, or -1
 S_RANK_USE = 12  # what to do with the ranks of the rows that the step reads
-S_OWNERS = 13  # where the patterns of own facts stand in the code; 0: all rows of the relation are own
+S_OWNERS = 13  # the position of the patterns of own facts in the code; 0: all rows are own
 S_ORIGIN = 14  # the slot that holds the seed's row, or -1
 S_ORIGIN_RELATION = 15
-S_ENOUGH = 16  # bits of the seed that make further instances needless
+S_ENOUGH = 16  # bits of the seed that make further instances unnecessary
 S_SET = 17  # an effect: bits to set …
 S_CLEAR = 18  # … and to clear
 S_FLAGS = 19
@@ -122,12 +122,12 @@ RANK_UNUSED, RANK_OUTSIDE, RANK_START, RANK_CARRY, RANK_BELOW = 0, 1, 2, 3, 4
 WITNESS_UNUSED, WITNESS_START, WITNESS_CARRY = 0, 1, 2
 
 FLAG_CREATE, FLAG_QUEUE, FLAG_ABOVE, FLAG_RANK, FLAG_ORIGIN = 1, 2, 4, 8, 16
-FLAG_MARKS_ANY = 32  # marked facts pass their mark on also where they are not explicit
+FLAG_MARKS_ANY = 32  # marked facts pass their mark on even if they are not explicit
 
 PATTERN_ANY, PATTERN_CONSTANT, PATTERN_COLUMN = 0, 1, 2  # what a head asks of a column
 
 EQ, NE, LT, LE, GT, GE = 0, 1, 2, 3, 4, 5  # of values
-SAME, IS_UNBOUND = 6, 7  # of terms, and whether there is one
+SAME, IS_UNBOUND = 6, 7  # of terms: the same term; no term
 
 # --- a variant: one row of the variant table ------------------------------------------------------------------------
 V_FIRST_STEP = 0
@@ -136,40 +136,34 @@ V_APPLICATIONS = 2  # counted here
 V_LIMIT = 3  # instances per seed, 0 for all
 V_SIZE = 4
 
-# --- what a step has done so far: one row of the work table ---------------------------------------------------------
-W_BINDINGS = 0  # bindings it gave
-W_CYCLES = 1  # processor cycles it took
-W_SIZE = 2
-
 # --- the state of a run, so that a kernel can leave and come back ---------------------------------------------------
 T_ROUND = 0
 T_VARIANT = 1
 T_LEVEL = 2
-T_RELATION = 3  # what the kernel asks for: the relation to grow
-T_BUDGET = 4  # bindings until the kernel comes back by itself, for limits and Ctrl-C
+T_RELATION = 3  # the relation that must grow before the kernel can continue
+T_BUDGET = 4  # bindings until the kernel returns by itself, for limits and Ctrl-C
 T_FIRST = 5  # variants of the first round: [0, T_FIRST); of the others: [T_FIRST, T_VARIANTS)
 T_VARIANTS = 6
-T_ONE_ROUND = 7  # stop at the end of this round
-T_STAGE = 8  # of a sweep
-T_CHECKS = 9  # a sweep's variants: first in [0, T_FIRST), checks in [T_FIRST, T_CHECKS), loop in [T_CHECKS, T_VARIANTS)
-T_ORIGIN = 10  # the seed whose instances are being counted
-T_INSTANCES = 11  # how many there were
-T_WORKED_ON = 12  # facts that were in a frontier
-T_MARKED = 13  # facts that were marked
-T_APPLICATIONS = 14  # of all variants of a sweep
-T_EFFECTS = 15
-T_MOST = 16  # facts to be worked on before a sweep stops, or 0
-T_BINDINGS = 17  # that steps have made, in sweeps
-T_MOST_BINDINGS = 18  # that may be made before a sweep stops, or 0
-T_SIZE = 19
+T_STAGE = 7  # of a sweep
+T_CHECKS = 8  # a sweep's variants: first in [0, T_FIRST), checks in [T_FIRST, T_CHECKS), loop in [T_CHECKS, T_VARIANTS)
+T_ORIGIN = 9  # the seed whose instances are being counted
+T_INSTANCES = 10  # how many there were
+T_WORKED_ON = 11  # facts that were in a frontier
+T_MARKED = 12  # facts that were marked
+T_APPLICATIONS = 13  # of all variants of a sweep
+T_EFFECTS = 14
+T_MOST = 15  # facts to be worked on before a sweep stops, or 0
+T_BINDINGS = 16  # bindings made by the steps of a sweep
+T_MOST_BINDINGS = 17  # bindings to be made before a sweep stops, or 0
+T_SIZE = 18
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 
 # --- how a sweep relabels: one array per sweep ------------------------------------------------------------------------
 L_ENTER_SET, L_ENTER_CLEAR = 0, 1
-L_KEEP_CARE, L_KEEP_WANT = 2, 3
-L_KEPT_SET, L_KEPT_CLEAR = 4, 5
-L_UNKEPT_SET, L_UNKEPT_CLEAR = 6, 7
+L_SURVIVES_CARE, L_SURVIVES_WANT = 2, 3
+L_SURVIVORS_SET, L_SURVIVORS_CLEAR = 4, 5
+L_OTHERS_SET, L_OTHERS_CLEAR = 6, 7
 L_DONE_SET, L_DONE_CLEAR = 8, 9
 L_BY_RANK = 10
 L_SIZE = 11

@@ -1,8 +1,8 @@
-"""How does a mark find the facts that came from the fact it is put on?
+"""How does a mark reach the facts that were derived from a marked fact?
 
-A derived fact may remember a witness: a fact of the instance that derived or last proved it. Going the other way there
-is a log of facts, in which each entry leads to the entry before it with the same witness; an entry counts for as long
-as its fact still has that witness.
+A derived fact may have a witness: a fact of the instance that derived or last proved it. The reverse direction is a log
+of facts, in which each entry refers to the previous one with the same witness; an entry is valid for as long as its
+fact still has that witness.
 """
 # mypy: disallow-untyped-defs=False, disallow-untyped-calls=False
 
@@ -15,7 +15,7 @@ from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.journal_kernels import relabelled, touch
 from everlog.engines.columnar.memory import int64s, uint16s
 
-LOGGED = np.int64(1 << 62)  # beside a witness: the log knows of it
+LOGGED = np.int64(1 << 62)  # set in a witness that is in the log
 _ROW = np.int64(0xFFFFFFFF)
 
 
@@ -73,16 +73,16 @@ def mark_rows_and_derived(relations, relation, rows, count, log_relations, log_r
 
 
 @kernel
-def doom_marked_rows(relations, relation, rows, count):
-    """Unmark these rows, and doom the derived facts among them; returns how many. The journal has room for them."""
+def suspect_marked_rows(relations, relation, rows, count):
+    """Unmark these rows, whose derived facts become suspect; returns how many. The journal has room for them."""
     masks = uint16s(relations[relation, at.R_MASKS])
-    doomed = 0
+    suspects = 0
     for place in range(count):
         row = rows[place]
         derived = (masks[row] & (at.MARKED | at.ABSENT | at.EXPLICIT)) == at.MARKED
         masks[row] = relabelled(masks[row], 0, at.MARKED)
         if derived:
             touch(relations, relation, row)
-            masks[row] = relabelled(masks[row], at.DOOMED, 0)
-            doomed += 1
-    return doomed
+            masks[row] = relabelled(masks[row], at.SUSPECT, 0)
+            suspects += 1
+    return suspects

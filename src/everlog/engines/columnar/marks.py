@@ -1,4 +1,4 @@
-"""How does the columnar engine mark what the next update takes away?"""
+"""How does the columnar engine mark the facts that the next update deletes?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.mark_kernels import doom_marked_rows, log_witnesses, mark_rows_and_derived
+from everlog.engines.columnar.mark_kernels import log_witnesses, mark_rows_and_derived, suspect_marked_rows
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.reserved import lengthened
 
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 _SHORTEST_LOG = 1 << 14
 
 
-class MarkBook:
+class ColumnarMarks:
     """Marked rows by relation, and the log of what came from what."""
 
     def __init__(self, engine: ColumnarEngine) -> None:
         self._engine = engine
-        self._keeps = False
+        self._records = False
         self._marked: dict[int, list[Ids]] = defaultdict(list)
         self._used = 0
         self._relations, self._rows = np.empty(0, np.int32), np.empty(0, np.int32)
         self._previous = np.empty(0, np.int64)
 
-    def keep_witnesses(self) -> None:
-        """From now on; of facts that are there already no witness is known."""
-        self._keeps = True
+    def record_witnesses(self) -> None:
+        """Record witnesses from now on; the facts already present have none."""
+        self._records = True
         engine = self._engine
         for relation in engine.by_number.values():
-            relation.keep_witnesses(engine.size(relation), engine.tables)
+            relation.record_witnesses(engine.size(relation), engine.tables)
 
     def mark(self, relation: Relation, rows: Ids) -> tuple[int, int]:
         """Mark the explicit facts of these rows and what came from them; returns how many of each."""
@@ -49,19 +49,19 @@ class MarkBook:
             self._marked[number].append(out[:derived][out_relations[:derived] == number])
         return int(explicit), int(derived)
 
-    def doom(self) -> int:
-        """Doom the derived facts that were marked; none is marked from then on."""
-        engine, doomed = self._engine, 0
+    def suspect(self) -> int:
+        """Make the derived facts suspect that were marked; none is marked from then on."""
+        engine, suspects = self._engine, 0
         for number, parts in self._marked.items():
             rows = np.concatenate(parts)
             relation = engine.by_number[number]
             relation.reserve_journal(int(engine.tables.relations[number, at.R_JOURNAL_SIZE]) + len(rows), engine.tables)
-            doomed += int(doom_marked_rows(engine.tables.relations, number, rows, len(rows)))
+            suspects += int(suspect_marked_rows(engine.tables.relations, number, rows, len(rows)))
         self._marked.clear()
-        return doomed
+        return suspects
 
     def relations(self) -> list[Relation]:
-        """Those with marked rows."""
+        """The relations with marked rows."""
         return [self._engine.by_number[number] for number in self._marked]
 
     def note_journal(self, relation: Relation) -> None:
@@ -71,7 +71,7 @@ class MarkBook:
         marked = touched[(relation.masks[touched] & (at.MARKED | at.EXPLICIT)) == at.MARKED]
         if len(marked):
             self._marked[relation.number].append(marked.copy())
-        if self._keeps and relation.witnessed:
+        if self._records and relation.witnessed:
             self._log(relation, touched)
 
     def _log(self, relation: Relation, rows: Ids) -> None:
@@ -96,7 +96,7 @@ class MarkBook:
         )
 
     def forget(self) -> None:
-        """Begin a new log: rows get new numbers, or most entries are out of date. Witnesses come back with use."""
+        """Begin a new log, since rows are renumbered or most entries are out of date. Witnesses are recorded anew."""
         self._used = 0
         for number, parts in self._marked.items():
             self._engine.by_number[number].masks[np.concatenate(parts)] &= np.uint16(0xFFFF ^ at.MARKED)

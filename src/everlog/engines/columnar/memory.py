@@ -70,19 +70,6 @@ def acquire(typing_context: Any) -> Any:
     return signature, codegen
 
 
-@intrinsic
-def cycles(typing_context: Any) -> Any:
-    """The processor's cycle counter: what a step costs, read without leaving the kernel."""
-    signature = types.int64()
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        function_type = ir.FunctionType(ir.IntType(64), [])
-        function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.readcyclecounter")
-        return builder.call(function, [])
-
-    return signature, codegen
-
-
 @njit(inline="always")
 def int32s(address):  # type: ignore[no-untyped-def]
     return carray(_pointer(address), _VIEW, np.int32)

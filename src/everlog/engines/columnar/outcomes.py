@@ -1,7 +1,7 @@
-"""What came of an expression for inputs that were seen before?
+"""What was the outcome of an expression for inputs seen before?
 
-Ids never change what they stand for, so an outcome is true for good: steps with the same expression share what they
-found out, in one query and in those that come after it.
+An id always stands for the same term, so an outcome stays valid: steps with the same expression share their outcomes,
+within a query and with later ones.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class KnownOutcomes:
         self._lock = threading.Lock()
 
     def of(self, expression: Expression, names: Sequence[str], *, condition: bool) -> Outcomes:
-        """Where to keep what comes of an expression for inputs in the order of `names`."""
+        """The outcomes of an expression, by its inputs in the order of `names`; the caller adds new ones."""
         if not is_deterministic(expression):
             return {}
         key = _numbered(expression, names), condition

@@ -57,14 +57,13 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass
-class Program:
+class KernelProgram:
     """Plans as arrays, with the Python steps that they refer to."""
 
     plans: Sequence[Plan]
     code: Integers
     starts: Integers  # where each step begins in the code
     variants: Integers
-    work: Integers  # what each step has done so far
     compares: bool  # some step compares values
     expressions: list[PythonStep]
     depth: int  # steps of the longest plan
@@ -79,10 +78,10 @@ def compile_plans(
     refute: Callable[[Refuted, Sequence[int]], PythonStep],
     known: KnownOutcomes,
     heads: Sequence[Atom] = (),
-) -> Program:
+) -> KernelProgram:
     """One program for all plans of a phase; `refute` makes the Python step of a refuted body.
 
-    `heads` are those of the component at work, for sweeps: they tell its facts from those of others.
+    `heads` are those of the current component, for sweeps: they tell its facts from those of others.
     """
     writer = _Writer(relation, tables, dictionary, refute, known, heads)
     for plan in plans:
@@ -103,7 +102,7 @@ class _Writer:
         self._heads, self._known = heads, known
         self._relation, self._tables, self._dictionary, self._refute = relation, tables, dictionary, refute
         self._plans: list[Plan] = []
-        self._code: list[int] = [0]  # so that no list stands at 0
+        self._code: list[int] = [0]  # so that no list is at position 0, which means none
         self._sweep: SweepVariant | None = None
         self._own: dict[Atom, bool] = {}
         self._starts: list[int] = []
@@ -116,13 +115,12 @@ class _Writer:
         self._owners_at = 0
         self._has_read = False
 
-    def program(self) -> Program:
-        return Program(
+    def program(self) -> KernelProgram:
+        return KernelProgram(
             self._plans,
             np.array(self._code, np.int64),
             np.array(self._starts or [0], np.int64),
             np.array(self._variants, np.int64).reshape(-1, at.V_SIZE),
-            np.zeros((max(1, len(self._starts)), at.W_SIZE), np.int64),
             self._compares,
             self._expressions,
             max((variant[at.V_STEPS] for variant in self._variants), default=1),
@@ -262,7 +260,7 @@ class _Writer:
         return at.RANK_CARRY if self._sweep.ranks is Ranks.CARRIED else at.RANK_BELOW
 
     def _owners(self, atom: Atom) -> int:
-        """Where the patterns of the component's own facts stand, if others' facts match the atom too."""
+        """The position of the patterns of own facts, if facts of other components match the atom too; else 0."""
         if not self._own.get(atom) or any(covers(head, atom) for head in self._heads):
             return 0
         place = len(self._code)
@@ -279,7 +277,7 @@ class _Writer:
         flags |= (at.FLAG_ABOVE * effect.above | at.FLAG_RANK * effect.rank) * relation.ranked
         start = len(self._code)
         self._write(
-            at.OP_MARK, (), relation=relation.number, operands=operands, care=effect.require.care,
+            at.OP_EFFECT, (), relation=relation.number, operands=operands, care=effect.require.care,
             want=effect.require.want, flags=flags,
         )  # fmt: skip
         self._code[start + at.S_SET], self._code[start + at.S_CLEAR] = effect.relabel.set, effect.relabel.clear
@@ -354,7 +352,7 @@ class _Writer:
 
 
 def owner_patterns(heads: Sequence[Atom], relation: str, dictionary: Dictionary) -> list[int]:
-    """What the facts of a relation that these heads may conclude look like; the layout says how."""
+    """The patterns of the facts of a relation that these heads may conclude, as layout.py describes them."""
     patterns: list[list[int]] = []
     for head in heads:
         if head.relation != relation:

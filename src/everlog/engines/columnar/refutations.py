@@ -1,4 +1,4 @@
-"""How are bindings dropped for which a negated body has an instance?
+"""How are bindings dropped if a negated body has an instance for them?
 
 Only for bodies that need the bindings of a recursive rule itself (plans/flat_rules.py, Refuted). The distinct
 bindings of a batch go into the seed relation, the body runs over them with the kernel, and what it concludes is
@@ -18,7 +18,7 @@ Fact = tuple[int, ...]
 
 
 class RefuteStep:
-    """A refuted body of a plan, with what is known about it by now."""
+    """A refuted body of a plan, with the outcomes seen so far."""
 
     output: int | None = None
 

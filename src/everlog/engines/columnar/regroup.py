@@ -1,8 +1,8 @@
 """How do the facts of an aggregate follow the rows of its bag, working on touched groups only?
 
-A group that an update touches for the first time is computed from its rows; from then on its aggregates are kept
-(expressions/running.py) and follow the weights of the rows that change. What is kept of a group that a failed update
-touched is dropped, and made anew when it is next needed.
+A group that an update touches for the first time is computed from its rows; from then on its running aggregates
+(expressions/running.py) follow the weights of the rows that change. Those of a group that a failed update touched are
+dropped, and computed anew when next needed.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class GroupBook:
         self._engine = engine
         self._groups: dict[str, dict[Fact, Group]] = {}  # by the relation of the aggregate, and its group
         self._touched: list[tuple[str, Fact]] = []
-        self._windows: dict[str, Window] = {}  # by the relation of what is to be seen
-        self._moved: list[str] = []  # those that the update at work has changed
+        self._windows: dict[str, Window] = {}  # by the relation of the rows shown
+        self._moved: list[str] = []  # those that the current update has changed
 
     def commit(self) -> None:
         self._touched.clear()
@@ -75,7 +75,7 @@ class GroupBook:
         if isinstance(rule, WindowRule):
             return self._move_window(rule, source, target)
         rows, changes = source.weight_changes(engine.tables)
-        of_all = first and not rule.group  # a group that is there without a row
+        of_all = first and not rule.group  # a group that exists even without rows
         if not len(rows) and not of_all:
             return Flow(0, 0)
         groups = self._groups.setdefault(rule.head.relation, {})
@@ -102,7 +102,7 @@ class GroupBook:
         return Flow(sum(flow.gained for flow in flows), sum(flow.lost for flow in flows))
 
     def _move_window(self, rule: WindowRule, source: Relation, target: Relation) -> Flow:
-        """Put what has changed into the window's order, and compare what is to be seen with what was."""
+        """Apply the changes to the window, and compare the rows it shows with those it showed before."""
         name = rule.head.relation
         window = self._windows.pop(name, None)  # if this fails, the next one begins with all rows
         if window is None:
@@ -124,7 +124,7 @@ class GroupBook:
     def _make(
         self, rule: GroupRule, source: Relation, target: Relation, keys: Sequence[Fact], groups: dict[Fact, Group]
     ) -> None:
-        """Groups as their rows are now, with the fact that stood for them before."""
+        """Make groups from their rows as they are now, with the fact that each had before."""
         wanted = np.array(keys, np.int32).reshape(len(keys), rule.group)
         before = target.facts[_rows_of(self._engine, target, wanted, rule.group)].tolist()
         known = {tuple(fact[: rule.group]): tuple(fact) for fact in before}
@@ -136,8 +136,8 @@ class GroupBook:
 
     def _change(self, rule: GroupRule, group: Group, fact: Sequence[int], change: int) -> None:
         group.rows += change
-        for function, kept in zip(rule.functions, group.functions, strict=True):
-            kept.change(True if function.column is None else self._term(fact[function.column]), change)
+        for function, state in zip(rule.functions, group.functions, strict=True):
+            state.change(True if function.column is None else self._term(fact[function.column]), change)
 
     def _term(self, id_: int) -> Term | None:
         return None if id_ == UNBOUND else self._engine.dictionary.decode(id_)
@@ -147,9 +147,9 @@ class GroupBook:
         if not group.rows and rule.group:
             return None
         results = []
-        for kept in group.functions:
+        for state in group.functions:
             try:
-                results.append(self._engine.dictionary.encode(kept.result()))
+                results.append(self._engine.dictionary.encode(state.result()))
             except ExpressionError:
                 if not rule.keep_failed:
                     return None
@@ -158,7 +158,7 @@ class GroupBook:
 
 
 def _rows_of(engine: ColumnarEngine, relation: Relation, groups: Ids, width: int) -> Ids:
-    """The rows, of facts that are there, whose first columns are one of the groups."""
+    """The rows of present facts whose first columns are one of the groups."""
     if width == 0:
         size = engine.size(relation)
         return np.flatnonzero((relation.masks[:size] & at.ABSENT) == 0).astype(np.int32)
@@ -178,7 +178,7 @@ def _rows_of(engine: ColumnarEngine, relation: Relation, groups: Ids, width: int
 
 
 def _decide(engine: ColumnarEngine, relation: Relation, facts: Sequence[Fact], *, present: bool) -> Flow:
-    """Say of facts that they are there, or are not."""
+    """Set whether facts are present."""
     gained = lost = 0
     code = slot_operands(relation.width)
     columns = [np.array(column, np.int32) for column in zip(*facts, strict=True)]

@@ -29,9 +29,9 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.fact_kernels import index_rows
+from everlog.engines.columnar.hash_tables import EMPTY, refill_packed, refill_wide
 from everlog.engines.columnar.reserved import larger_capacity, lengthened
 from everlog.engines.columnar.statistics import Sample
-from everlog.engines.columnar.tables import EMPTY, refill_packed, refill_wide
 
 Descriptors = npt.NDArray[np.int64]
 
@@ -42,7 +42,7 @@ _LEAST = at.BATCH * 2  # slots of the smallest table: room for a batch
 
 
 class HashTable:
-    """Keys to rows; see tables.py for the two kinds."""
+    """Keys to rows; see hash_tables.py for the two kinds."""
 
     def __init__(self, *, wide: bool = False) -> None:
         self.wide = wide
@@ -250,7 +250,7 @@ class Relation:
             self.ranked, self.ranks = True, _filled(self.ranks, self.capacity, size, 0)
         self.describe(tables)
 
-    def keep_witnesses(self, size: int, tables: Tables) -> None:
+    def record_witnesses(self, size: int, tables: Tables) -> None:
         """Remember from now on what facts came from; of those that are there it is not known."""
         if not self.witnessed:
             self.witnesses = _filled(self.witnesses, self.capacity, size, -1)

@@ -1,8 +1,8 @@
 """How does a long array grow without being copied?
 
 Memory that was never touched costs nothing: a mapping may be many times longer than what is used of it. Arrays of some
-size are therefore put into mappings with room for 64 times as much, so that growing is hardly ever more than a larger
-number. Where the system does not grant such a mapping, arrays double and are copied, as usual.
+size are therefore put into mappings with room for 64 times as much, so that growing seldom means more than a larger
+length. Where the system does not grant such a mapping, arrays double and are copied, as usual.
 """
 
 from __future__ import annotations

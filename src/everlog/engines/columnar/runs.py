@@ -1,7 +1,7 @@
 """How is a kernel driven from Python until a phase or a sweep is over?
 
-Kernels come back when something is full, when an expression needs Python, and now and then for limits; this is what
-happens then.
+Kernels return when something is full, when an expression needs Python, and now and then for limits. This file does what
+is needed and calls them again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.kept_plans import still_fits
+from everlog.engines.columnar.cached_plans import still_fits
 from everlog.engines.columnar.kernels import run, sweep
-from everlog.engines.columnar.programs import Program, owner_patterns
+from everlog.engines.columnar.programs import KernelProgram, owner_patterns
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.interface import Phase
 from everlog.limits import Watch
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from everlog.engines.columnar.engine import ColumnarEngine
 
 _BUDGET = 1 << 24  # bindings between two looks at limits and Ctrl-C, about a second of work
-_IN_PYTHON = 64  # how many times more a binding counts that Python evaluates …
-_LEAST_IN_PYTHON = 256  # … and for how many bindings the shortest batch counts
+_IN_PYTHON = 64  # the weight in the budget of a binding that Python evaluates …
+_LEAST_IN_PYTHON = 256  # … and the least number of bindings that a batch counts for
 _NOTHING_DESCRIBED = np.empty(0, np.uint8), np.empty(0, np.float64)
 _COUNTS = [at.T_ROUND, at.T_APPLICATIONS, at.T_EFFECTS, at.T_WORKED_ON, at.T_MARKED]
 _REPLAN_GROWTH = 4  # plans are made anew when a relation is so many times larger
 
 
-class Scratch:
+class BatchStack:
     """Batches of bindings, a level for each step of a plan."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Scratch:
         self.cursors = np.zeros((depth, 2), np.int64)
         self.chains = np.empty((depth, at.BATCH), np.int32)
 
-    def fit(self, program: Program) -> None:
+    def fit(self, program: KernelProgram) -> None:
         depth, slots, _ = self.batches.shape
         if program.depth + 1 > depth or program.slots > slots:
             self.make_room(max(depth, program.depth + 1), max(slots, program.slots))
@@ -56,9 +56,9 @@ class Scratch:
 class Driver:
     """What phases and sweeps have in common."""
 
-    _program: Program
+    _program: KernelProgram
 
-    def __init__(self, engine: ColumnarEngine, scratch: Scratch) -> None:
+    def __init__(self, engine: ColumnarEngine, scratch: BatchStack) -> None:
         self._engine, self._scratch = engine, scratch
         self._state = np.zeros(at.T_SIZE, np.int64)
 
@@ -72,7 +72,7 @@ class Driver:
         kinds, numbers = engine.dictionary.described() if program.compares else _NOTHING_DESCRIBED
         outcome: int = kernel_(  # type: ignore[operator]
             engine.tables.relations, engine.tables.indexes, *leading, program.code, program.starts, program.variants,
-            program.work, self._state, scratch.batches, scratch.counts, scratch.cursors, scratch.chains, engine.keys,
+            self._state, scratch.batches, scratch.counts, scratch.cursors, scratch.chains, engine.keys,
             engine.places, engine.parents, engine.rows, kinds, numbers,
         )  # fmt: skip
         if outcome == at.GROW:
@@ -82,7 +82,7 @@ class Driver:
         return outcome
 
     def _check(self, outcome: int, watch: Watch) -> None:
-        """Look at the limits, unless the kernel only left for an expression and that was not long ago."""
+        """Check the limits, unless the kernel returned only for an expression and its budget is not used up."""
         if outcome == at.EVALUATE and self._state[at.T_BUDGET] > 0:
             return
         self._state[at.T_BUDGET] = _BUDGET
@@ -95,7 +95,7 @@ class Driver:
         engine.reserve(relation, room)
 
     def _evaluate(self, level: int) -> None:
-        """Take the batch that waits at a step through its expression, and hand what remains to the next step."""
+        """Evaluate the expression of a step for its batch, and hand the bindings that pass to the next step."""
         program, state, scratch = self._program, self._state, self._scratch
         variant = program.variants[state[at.T_VARIANT]]
         step = int(program.starts[variant[at.V_FIRST_STEP] + level])
@@ -122,7 +122,7 @@ class PhaseRun(Driver):
     """One call of the kernel after another until a phase is over."""
 
     def __init__(self, engine: ColumnarEngine, phase: Phase) -> None:
-        super().__init__(engine, Scratch())
+        super().__init__(engine, BatchStack())
         self._phase = phase
         self._tracked = np.array([engine.relation(name).number for name in phase.relations], np.int64)
         first, loop = len(phase.first), len(phase.loop)
@@ -156,7 +156,7 @@ class PhaseRun(Driver):
 class SweepRun(Driver):
     """A sweep, compiled, to be run as often as updates need it."""
 
-    def __init__(self, engine: ColumnarEngine, sweep_: Sweep, scratch: Scratch) -> None:
+    def __init__(self, engine: ColumnarEngine, sweep_: Sweep, scratch: BatchStack) -> None:
         super().__init__(engine, scratch)
         self._sweep = sweep_
         self.own = [engine.relation(name) for name in sweep_.relations]
@@ -184,7 +184,7 @@ class SweepRun(Driver):
         self._program = engine.compile_plans([plan for plans in stages for plan in plans], sweep_.heads)
         variants = (*sweep_.first, *sweep_.check, *sweep_.loop)
         read = {atom.relation for variant in variants for atom in variant.rule.atoms}
-        # Without a seed a plan reads all there is, and how much that is differs from update to update.
+        # Without a seed a plan reads whole relations, whose sizes differ from update to update.
         self._sizes = engine.sizes_of(
             atom for variant in variants if variant.seed is None for atom in variant.rule.atoms
         )
@@ -197,7 +197,7 @@ class SweepRun(Driver):
         """Run to the end of the queue."""
         engine, state = self._engine, self._state
         watch.look()
-        if engine.grown != self._grown_when_planned:  # rows cannot have become many without that
+        if engine.grown != self._grown_when_planned:  # relations cannot have grown much without that
             self._grown_when_planned = engine.grown
             if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
                 self._plan()
@@ -221,7 +221,7 @@ class SweepRun(Driver):
             self._check(outcome, watch)
         rounds, most_rounds = self.rounds, watch.limits.rounds
         if engine.grown != grown or (most_rounds is not None and rounds > most_rounds):
-            watch.check(rounds=rounds, facts=engine.rows_in_all())  # too dear to be asked after each small sweep
+            watch.check(rounds=rounds, facts=engine.rows_in_all())  # too expensive after each small sweep
         _, applications, effects, worked_on, marked = state[_COUNTS].tolist()
         return SweepReport(rounds, applications, effects, worked_on, marked, outcome == at.STOPPED)
 
@@ -229,7 +229,7 @@ class SweepRun(Driver):
 def owned_relations(
     engine: ColumnarEngine, heads: Sequence[Atom]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Patterns of the facts that heads may conclude, and where those of each relation stand among them; 0 for all."""
+    """Patterns of the facts that heads may conclude, and the position of those of each relation; 0: all facts."""
     code, places = [0], []
     for name in dict.fromkeys(head.relation for head in heads):
         whole = Atom(name, tuple(Variable(f"c{column}") for column in range(engine.relation(name).arity)))
@@ -245,13 +245,13 @@ def _labels(sweep_: Sweep) -> npt.NDArray[np.int64]:
     labels = np.zeros(at.L_SIZE, np.int64)
     for place, relabel in (
         (at.L_ENTER_SET, sweep_.enter),
-        (at.L_KEPT_SET, sweep_.kept),
-        (at.L_UNKEPT_SET, sweep_.unkept),
+        (at.L_SURVIVORS_SET, sweep_.survivors),
+        (at.L_OTHERS_SET, sweep_.others),
         (at.L_DONE_SET, sweep_.done),
     ):
         labels[place : place + 2] = _bits(relabel)
-    if sweep_.keep is not None:
-        labels[at.L_KEEP_CARE], labels[at.L_KEEP_WANT] = sweep_.keep
+    if sweep_.survives is not None:
+        labels[at.L_SURVIVES_CARE], labels[at.L_SURVIVES_WANT] = sweep_.survives
     labels[at.L_BY_RANK] = sweep_.by_rank
     return labels
 

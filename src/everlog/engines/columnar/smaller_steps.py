@@ -1,8 +1,8 @@
 """Which steps of a plan become several, so that the kernel does more of them itself?
 
 A conjunction is one condition after another. A comparison of two expressions, each of one variable, becomes two values
-and a comparison of these: an expression is evaluated once for each distinct value of its variable, and not for each
-pair of values; comparing numbers and dates is left to the kernel.
+and a comparison of these: an expression is then evaluated once for each distinct value of its variable, not for each
+pair of values, and the kernel compares numbers and dates.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 
 
 def smaller_steps(steps: Iterable[Step]) -> list[Step]:
-    """Steps that do the same."""
+    """Equivalent steps, split where that helps."""
     numbers = count()
     found: list[Step] = []
     for step in steps:
@@ -43,6 +43,6 @@ def _conditions(expression: Expression, numbers: Iterator[int]) -> Iterator[Step
 
 
 def _is_of_two(comparison: Call) -> bool:
-    """Does each side have a variable of its own?"""
+    """Does each side depend on one variable, and on different ones?"""
     names = [{variable.name for variable in expression_variables(side)} for side in comparison.args]
     return all(len(own) == 1 for own in names) and names[0] != names[1]

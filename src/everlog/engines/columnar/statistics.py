@@ -1,7 +1,7 @@
 """How many facts will an atom match? Estimated from a sample of the relation's rows.
 
-A relation keeps its sample until it has grown or shrunk a good deal, for a question that is asked again and again
-should not look at the same facts each time. Small relations are sampled whole, so that what is said of them is true.
+A relation keeps its sample until its size has changed a good deal, so that repeated questions do not look at the facts
+again. Small relations are sampled whole, so estimates for them are exact.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Constants = tuple[tuple[int, int], ...]  # columns with the ids they must hold
 
 
 class Sample:
-    """Some rows of a relation, and what was found out from them."""
+    """Some rows of a relation, and the estimates made from them so far."""
 
     def __init__(self, facts: Ids) -> None:
         self._size = len(facts)
@@ -35,7 +35,7 @@ class Sample:
         self._distinct: dict[tuple[Constants, tuple[int, ...]], float] = {}
 
     def still_fits(self, size: int) -> bool:
-        """Does the sample stand for a relation that has so many rows by now?"""
+        """Does the sample still represent a relation that now has so many rows?"""
         return size <= _GROWTH * self._size and self._size <= _GROWTH * size
 
     def share(self, constants: Constants) -> float:

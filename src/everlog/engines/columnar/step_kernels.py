@@ -21,7 +21,7 @@ START = -2  # a cursor that has not looked at its binding yet
 
 @kernel
 def row_range(relations, relation, which):
-    """The rows that a label stands for."""
+    """The rows of a range."""
     if which == at.RANGE_NEW:
         return relations[relation, at.R_LOW], relations[relation, at.R_HIGH]
     if which == at.RANGE_OLD:
@@ -176,8 +176,8 @@ def probe_version(relations, indexes, code, step, count, cursor, heads, parents,
 def probe_widening(relations, indexes, code, step, batch, count, cursor, heads, parents, rows):
     """The same where one instance per seed may be enough: a few rows per binding first, and more each time round.
 
-    So that a seed that is content with its first rows costs no more than these, however long its chains are. What is
-    left of each chain is kept in `heads`.
+    A seed that is satisfied by its first rows then costs no more than these, however long its chains are. What is left
+    of each chain is stored in `heads`.
     """
     relation = code[step + at.S_RELATION]
     low, high = row_range(relations, relation, code[step + at.S_RANGE])
@@ -248,7 +248,7 @@ def check_rows(relations, code, step, made, parents, rows, batch):
 
 @kernel
 def is_own(facts, arity, row, code, owners):
-    """Does a fact match one of the heads that the component at work has in this relation?"""
+    """Does a fact match one of the heads that the current component has in this relation?"""
     if owners == 0:
         return True
     place = owners + 1
@@ -269,7 +269,7 @@ def is_own(facts, arity, row, code, owners):
 
 @kernel
 def rank_of(relations, relation, row, code, owners):
-    """A fact's rank as the component at work sees it: facts of others count as -1."""
+    """A fact's rank as the current component sees it: facts of others count as -1."""
     if owners != 0:
         facts, arity = int32s(relations[relation, at.R_FACTS]), relations[relation, at.R_ARITY]
         if not is_own(facts, arity, row, code, owners):

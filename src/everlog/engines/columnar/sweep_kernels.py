@@ -16,10 +16,12 @@ NO_RANK = np.iinfo(np.int32).max
 
 
 @kernel
-def mark_heads(relations, indexes, code, starts, first, last, batch, count, keys, places, fresh, found, state, limit):
-    """Have the effect of a variant on its heads [first, last).
+def apply_effects(
+    relations, indexes, code, starts, first, last, batch, count, keys, places, fresh, found, state, limit
+):
+    """Apply the effect of a variant to its heads [first, last).
 
-    Returns how many it had, or -2 minus the relation that must grow first.
+    Returns how many facts it changed, or -2 minus the relation that must grow first.
     """
     for number in range(first, last):
         step = starts[number]
@@ -46,13 +48,13 @@ def mark_heads(relations, indexes, code, starts, first, last, batch, count, keys
                 find_facts(relations, relation, code, operands, batch, count, keys, places, found)
             if relations[relation, at.R_OLDEST] >= 0:
                 take_up_again(relations, indexes, relation, count, found, keys)
-        effects += mark_rows(relations, relation, code, step, batch, count, found, state)
+        effects += apply_effect(relations, relation, code, step, batch, count, found, state)
     return effects
 
 
 @kernel
-def mark_rows(relations, relation, code, step, batch, count, found, state):
-    """The effect of a step on the rows that its bindings conclude."""
+def apply_effect(relations, relation, code, step, batch, count, found, state):
+    """Apply the effect of a step to the rows that its bindings conclude; returns to how many."""
     masks = uint16s(relations[relation, at.R_MASKS])
     care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
     set_, clear, weigh = code[step + at.S_SET], code[step + at.S_CLEAR], code[step + at.S_WEIGH]
@@ -86,7 +88,7 @@ def mark_rows(relations, relation, code, step, batch, count, found, state):
 
 @kernel
 def remember_witness(relations, relation, row, slot, batch, i):
-    """A fact came from the witness of a binding, and shares its mark; returns 1 if that is news."""
+    """Record the witness of a binding for a fact, which takes over its mark; returns 1 if the fact is newly marked."""
     from_relation, from_row = batch[slot, i], batch[slot + 1, i]
     if from_relation < 0:
         return 0
@@ -171,16 +173,16 @@ def take_frontier(relations, own, labels):
 
 @kernel
 def sift_frontier(relations, own, labels):
-    """Facts that a check found a reason to keep leave the frontier."""
+    """Facts that a check has spared leave the frontier; the others stay in it."""
     for relation in own:
         frontier, masks = int32s(relations[relation, at.R_FRONTIER]), uint16s(relations[relation, at.R_MASKS])
         left = np.int64(0)
         for place in range(relations[relation, at.R_FRONTIER_SIZE]):
             row = frontier[place]
-            if (masks[row] & labels[at.L_KEEP_CARE]) == labels[at.L_KEEP_WANT]:
-                masks[row] = relabelled(masks[row], labels[at.L_KEPT_SET], labels[at.L_KEPT_CLEAR])
+            if (masks[row] & labels[at.L_SURVIVES_CARE]) == labels[at.L_SURVIVES_WANT]:
+                masks[row] = relabelled(masks[row], labels[at.L_SURVIVORS_SET], labels[at.L_SURVIVORS_CLEAR])
             else:
-                masks[row] = relabelled(masks[row], labels[at.L_UNKEPT_SET], labels[at.L_UNKEPT_CLEAR])
+                masks[row] = relabelled(masks[row], labels[at.L_OTHERS_SET], labels[at.L_OTHERS_CLEAR])
                 frontier[left] = row
                 left += 1
         relations[relation, at.R_FRONTIER_SIZE] = left

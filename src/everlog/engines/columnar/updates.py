@@ -15,21 +15,21 @@ from everlog.engines.columnar.journal_kernels import (
     abort_rows,
     changed_rows,
     commit_rows,
-    condemn_rows,
-    doom_rows,
     edit_batch,
     finish_component,
     lift_rows,
+    overdelete_rows,
     settle_unowned,
+    suspect_rows,
     touches_pattern,
     uncount_rows,
 )
-from everlog.engines.columnar.marks import MarkBook
+from everlog.engines.columnar.marks import ColumnarMarks
 from everlog.engines.columnar.programs import Integers
 from everlog.engines.columnar.regroup import GroupBook
 from everlog.engines.columnar.relations import Relation
-from everlog.engines.columnar.runs import Scratch, SweepRun, owned_relations
 from everlog.engines.columnar.reserved import lengthened
+from everlog.engines.columnar.runs import BatchStack, SweepRun, owned_relations
 from everlog.engines.interface import Flow
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
@@ -46,19 +46,19 @@ _LONG_COMMIT = 1 << 16  # rows from which a commit takes a while, and nobody is 
 _NOBODY = np.full(1, -1, np.int64)
 
 
-class Updates:
+class ColumnarUpdates:
     """The part of an engine that keeps facts true."""
 
     def __init__(self, engine: ColumnarEngine) -> None:
         self._engine = engine
-        self._scratch = Scratch()
+        self._scratch = BatchStack()
         self._sweeps: dict[int, tuple[Sweep, SweepRun]] = {}  # by identity: hashing a sweep costs more than running it
         self._owned: dict[tuple[Atom, ...], tuple[Ids, Ids]] = {}
         self._patterns: dict[int, tuple[tuple[Atom, ...], list[int], Integers, Integers]] = {}  # by identity too
         self._ranks: dict[str, Ids] = {}  # as they were before they were lifted, by relation
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
         self._oldest = 0  # the oldest tick that somebody may read
-        self.marks = MarkBook(engine)
+        self.marks = ColumnarMarks(engine)
         self._groups = GroupBook(engine)
 
     def edit(self, relation: Relation, columns: Sequence[Ids], rows: int, explicit: bool) -> int:
@@ -146,11 +146,11 @@ class Updates:
             if table[number, at.R_JOURNAL_SIZE]
         )
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        return self._over_own(heads, doom_rows)
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        return self._over_own(heads, overdelete_rows)
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        return self._over_own(heads, condemn_rows)
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        return self._over_own(heads, suspect_rows)
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._over_own(heads, uncount_rows)
@@ -200,10 +200,10 @@ class Updates:
         self._owned.clear()
         self._patterns.clear()
 
-    def doom_marked(self) -> int:
+    def suspect_marked(self) -> int:
         for relation in self.marks.relations():
             self._began(relation)
-        return self.marks.doom()
+        return self.marks.suspect()
 
     def changes(self) -> dict[str, WeightedFacts]:
         """What the update has changed so far, by relation: presence in sets, weights in bags."""

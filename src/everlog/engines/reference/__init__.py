@@ -1,1 +1,1 @@
-"""The honest yardstick: rules over plain Python sets."""
+"""The yardstick for other engines: rules over plain Python sets."""

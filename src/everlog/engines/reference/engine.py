@@ -1,7 +1,7 @@
 """How would one evaluate rules with nothing but sets of tuples?
 
-The honest yardstick: nested loops over Python dictionaries, no indexes, no cleverness. It keeps the interface honest
-and most tests instant. Facts are tuples of ids; each has the bits, weight and rank that maintenance asks for.
+The yardstick for other engines: nested loops over Python dictionaries, without indexes or optimisations. Most tests run
+on it instantly. Facts are tuples of ids; each has the bits, weight and rank that maintenance asks for.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import replace
 from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.engines.reference.entries import Binding, Entry, Fact, tuples
-from everlog.engines.reference.updates import Updates
+from everlog.engines.reference.updates import ReferenceUpdates
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
@@ -28,7 +28,6 @@ from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Selec
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport
 from everlog.plans.windows import window_over
 from everlog.rules.syntax import Argument, Atom, Constant, expression_variables
-
 
 State = tuple[dict[str, Shape], dict[str, dict[Fact, Entry]]]
 
@@ -56,7 +55,7 @@ class ReferenceEngine:
         self._shapes: dict[str, Shape] = {}
         self._facts: dict[str, dict[Fact, Entry]] = {}
         self._round = 0
-        self._updates = Updates(self)
+        self._updates = ReferenceUpdates(self)
         self._new: dict[str, set[Fact]] = defaultdict(set)
         self._waiting: dict[str, dict[Fact, int]] = defaultdict(lambda: defaultdict(int))
         self._before_scratch: State | None = None  # while everything is derived
@@ -229,11 +228,11 @@ class ReferenceEngine:
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.doom(heads)
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.overdelete(heads)
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        return self._updates.condemn(heads)
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        return self._updates.suspect_derived(heads)
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         self._updates.uncount(heads)
@@ -248,20 +247,20 @@ class ReferenceEngine:
         return self._updates.regroup(rule)
 
     def forget(self, sweeps: Sequence[Sweep]) -> None:
-        """Nothing is kept of a sweep."""
+        """Nothing to do: this engine caches no sweeps."""
 
     def drop(self, relation: str) -> None:
         self._shapes.pop(relation, None)
         self._facts.pop(relation, None)
 
-    def keep_witnesses(self) -> None:
-        self._updates.marks.keep_witnesses()
+    def record_witnesses(self) -> None:
+        self._updates.marks.record_witnesses()
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
         return self._updates.marks.mark(relation, tuples(columns, rows))
 
-    def doom_marked(self) -> int:
-        return self._updates.doom_marked()
+    def suspect_marked(self) -> int:
+        return self._updates.suspect_marked()
 
     def tidy(self) -> None:
         for facts in self._facts.values():
@@ -272,7 +271,7 @@ class ReferenceEngine:
         return self._shapes[relation].bag
 
     def entries(self, relation: str) -> dict[Fact, Entry]:
-        """The facts of a relation, those among them that are absent too."""
+        """The facts of a relation, absent ones included."""
         return self._facts[relation]
 
     # --- one plan -----------------------------------------------------------------------------------------------------
@@ -284,7 +283,7 @@ class ReferenceEngine:
                 yield head, binding
 
     def bindings(self, plan: Plan) -> Iterator[Binding]:
-        """What makes the body of a plan's rule hold."""
+        """The bindings for which the body of a plan's rule holds."""
         yield from self._extend({}, [step for step in plan.steps if not isinstance(step, Conclude)])
 
     def _extend(self, binding: Binding, steps: Sequence[Step]) -> Iterator[Binding]:
@@ -310,7 +309,9 @@ class ReferenceEngine:
             case Refute():
                 outer = {variable.name: binding[variable.name] for variable in step.refuted.outer}
                 plan = plan_variant(seeded_variant(step.refuted.body), NoStatistics())
-                inner = [inner for inner in plan.steps[1:] if not isinstance(inner, Conclude)]  # the seed is at hand
+                inner = [
+                    inner for inner in plan.steps[1:] if not isinstance(inner, Conclude)
+                ]  # the first step reads the seed
                 if not any(True for _ in self._extend(outer, inner)):
                     yield binding
             case Select():

@@ -28,5 +28,5 @@ class Entry:
 
 
 def tuples(columns: Sequence[Ids], rows: int) -> list[Fact]:
-    """Columns as facts."""
+    """The facts of columns, as tuples."""
     return list(zip(*(column.tolist() for column in columns), strict=True)) if columns else [()] * rows

@@ -1,7 +1,7 @@
 """How would one pass marks on with nothing but dictionaries?
 
-The next update takes some explicit facts away. They are marked, and the mark goes to what rule applications derive
-from them meanwhile; where witnesses are kept, also to what remembers to have come from them.
+The explicit facts that the next update deletes are marked, and the mark passes to what rule applications derive from
+them meanwhile; where witnesses are recorded, also to facts whose witness is one of them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 Place = tuple[str, Fact]
 
 
-class MarkBook:
+class ReferenceMarks:
     """Marked facts, and the witnesses of derived ones."""
 
     def __init__(self, engine: ReferenceEngine) -> None:
         self._engine = engine
         self._marked: dict[Place, None] = {}
-        self._keeps = False
+        self._records = False
         self._witness_of: dict[Place, Place] = {}
         self._derived_from: dict[Place, dict[Place, None]] = defaultdict(dict)
 
-    def keep_witnesses(self) -> None:
-        self._keeps = True
+    def record_witnesses(self) -> None:
+        self._records = True
 
     def mark(self, relation: str, facts: Iterable[Fact]) -> tuple[int, int]:
         explicit = derived = 0
@@ -57,7 +57,7 @@ class MarkBook:
         return True
 
     def take(self) -> list[Place]:
-        """The marked facts; from now on none is."""
+        """Return the marked facts, and unmark them."""
         places = list(self._marked)
         self._marked.clear()
         for relation, fact in places:
@@ -82,10 +82,10 @@ class MarkBook:
         return bool(self._engine.entries(place[0])[place[1]].mask & Bit.MARKED)
 
     def remember(self, place: Place, witness: Place | None) -> bool:
-        """A fact was derived or proved by an instance with this witness; says whether it is marked for that."""
+        """Record the witness of a derived or proved fact; returns whether the fact is marked because of it."""
         if witness is None:
             return False
-        if self._keeps:
+        if self._records:
             before = self._witness_of.get(place)
             if before is not None:
                 self._derived_from[before].pop(place, None)

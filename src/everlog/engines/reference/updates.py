@@ -1,6 +1,6 @@
 """How would one carry an update through with nothing but loops?
 
-Sweeps (plans/sweeps.py), word by word. What an update touches is written down first, so that it can be undone.
+Sweeps, exactly as plans/sweeps.py describes them. What an update touches is recorded first, so that it can be undone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from everlog.engines.interface import Flow
 from everlog.engines.reference.entries import Binding, Entry, Fact
-from everlog.engines.reference.marks import MarkBook
+from everlog.engines.reference.marks import ReferenceMarks
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.flat_rules import WholeRule
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 _DEAD = Bit.ABSENT | Bit.WAS_ABSENT
 
 
-class Updates:
+class ReferenceUpdates:
     """The part of the reference engine that keeps facts true."""
 
     def __init__(self, engine: ReferenceEngine) -> None:
         self._engine = engine
-        self._journal: dict[str, dict[Fact, Entry]] = defaultdict(dict)  # what each touched fact was
+        self._journal: dict[str, dict[Fact, Entry]] = defaultdict(dict)  # each touched fact as it was before
         self._queue: dict[str, list[Fact]] = defaultdict(list)
         self.frontier: dict[str, list[Fact]] = defaultdict(list)
-        self.marks = MarkBook(engine)
+        self.marks = ReferenceMarks(engine)
         self._lifted: list[tuple[str, Fact, int]] = []  # the rank of each before it was lifted
 
     # --- what is explicit ---------------------------------------------------------------------------------------------
@@ -84,7 +84,7 @@ class Updates:
             report.worked_on += sum(map(len, self.frontier.values()))
             watch.check(rounds=report.rounds, facts=0)
             self._evaluate(sweep, sweep.check, report, limit)
-            if sweep.keep is not None:
+            if sweep.survives is not None:
                 self._sift(sweep)
             self._evaluate(sweep, sweep.loop, report, limit)
             for relation, facts in self.frontier.items():
@@ -110,14 +110,14 @@ class Updates:
         return bool(waiting)
 
     def _sift(self, sweep: Sweep) -> None:
-        assert sweep.keep is not None
+        assert sweep.survives is not None
         for relation, facts in self.frontier.items():
             entries = self._engine.entries(relation)
-            left = [fact for fact in facts if not sweep.keep.holds(entries[fact].mask)]
+            left = [fact for fact in facts if not sweep.survives.holds(entries[fact].mask)]
             for fact in set(facts).difference(left):
-                _relabel(entries[fact], sweep.kept)
+                _relabel(entries[fact], sweep.survivors)
             for fact in left:
-                _relabel(entries[fact], sweep.unkept)
+                _relabel(entries[fact], sweep.others)
             self.frontier[relation] = left
 
     def _evaluate(self, sweep: Sweep, variants: Iterable[SweepVariant], report: SweepReport, limit: int) -> None:
@@ -167,15 +167,15 @@ class Updates:
             self._queue[relation].append(fact)
         return True
 
-    def doom_marked(self) -> int:
-        doomed = 0
+    def suspect_marked(self) -> int:
+        suspects = 0
         for relation, fact in self.marks.take():
             entry = self._engine.entries(relation).get(fact)
             if entry is not None and entry.present and not entry.mask & Bit.EXPLICIT:
                 self._touch(relation, fact)
-                entry.mask |= Bit.DOOMED
-                doomed += 1
-        return doomed
+                entry.mask |= Bit.SUSPECT
+                suspects += 1
+        return suspects
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         for relation, touched in self._journal.items():
@@ -188,26 +188,26 @@ class Updates:
                     return True
         return False
 
-    def doom(self, heads: tuple[Atom, ...]) -> int:
-        doomed = 0
+    def overdelete(self, heads: tuple[Atom, ...]) -> int:
+        deleted = 0
         for relation, fact, entry in self._own(heads):
             if entry.present:
                 self._touch(relation, fact)
-                entry.mask = entry.mask & ~PRIVATE | Bit.ABSENT | Bit.DOOMED
-                doomed += 1
+                entry.mask = entry.mask & ~PRIVATE | Bit.ABSENT | Bit.SUSPECT
+                deleted += 1
             if entry.weight:
                 self._touch(relation, fact)
                 entry.weight = 0
-        return doomed
+        return deleted
 
-    def condemn(self, heads: tuple[Atom, ...]) -> int:
-        doomed = 0
+    def suspect_derived(self, heads: tuple[Atom, ...]) -> int:
+        suspects = 0
         for relation, fact, entry in self._own(heads):
             if entry.present and not entry.mask & Bit.EXPLICIT:
                 self._touch(relation, fact)
-                entry.mask |= Bit.DOOMED
-                doomed += 1
-        return doomed
+                entry.mask |= Bit.SUSPECT
+                suspects += 1
+        return suspects
 
     def uncount(self, heads: tuple[Atom, ...]) -> None:
         for relation, fact, entry in self._own(heads):
@@ -350,7 +350,7 @@ def _relabel(entry: Entry, relabel: Relabel) -> None:
 
 
 def _decide(entry: Entry, present: bool, flow: Flow) -> Flow:
-    """Say whether a fact is there now, and count it if that is a change."""
+    """Set whether a fact is present now, and count it if that is a change."""
     entry.mask = entry.mask & ~Bit.ABSENT if present else entry.mask | Bit.ABSENT
     was = not entry.mask & Bit.WAS_ABSENT
     return Flow(flow.gained + (present and not was), flow.lost + (was and not present))

@@ -23,8 +23,8 @@ from everlog.plans.labels import Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Shorter, Step, Without, step_uses
 from everlog.rules.syntax import Argument, Atom, Constant, Variable
 
-BROADCAST_ROWS = 100_000  # a side of at most so many facts is sent to every task: a few megabytes
-_ONE = "~one"  # a column to join on where there is nothing to join on
+BROADCAST_ROWS = 100_000  # a side of at most so many facts, a few megabytes, is broadcast
+_ONE = "~one"  # a column to join on where the sides have none in common
 
 Labelled = Callable[[str, Label], tuple[DataFrame, int]]  # facts of a relation, with how many there are at most
 IdOf = Callable[[Constant], int]
@@ -86,7 +86,7 @@ class Bindings:
     def _evaluate(
         self, steps: Sequence[Step], bindings: DataFrame | None, rows: int, known: dict[str, Kinds]
     ) -> DataFrame:
-        """Take bindings (None: the one empty binding) through steps.
+        """Evaluate steps over bindings (None: the one empty binding).
 
         `rows`: at most how many there are, 0 unknown; `known`: the kinds that variables can have, added to on the way.
         """
@@ -109,9 +109,11 @@ class Bindings:
                     bindings = self._expressions.compute(self._or_one(bindings), step)
                 case Conclude():
                     break
-            kept = [name for name in bindings.columns if name in needed]
-            if len(kept) < len(bindings.columns):
-                bindings = bindings.select(*map(_quoted, kept)) if kept else bindings.select(f.lit(1).alias(_ONE))
+            remaining = [name for name in bindings.columns if name in needed]
+            if len(remaining) < len(bindings.columns):
+                bindings = (
+                    bindings.select(*map(_quoted, remaining)) if remaining else bindings.select(f.lit(1).alias(_ONE))
+                )
         return self._or_one(bindings)
 
     def _or_one(self, bindings: DataFrame | None) -> DataFrame:
@@ -137,7 +139,7 @@ class Bindings:
         return bindings.join(matching, on=shared, how=how), 0
 
     def _narrow(self, atom: Atom, known: dict[str, Kinds]) -> None:
-        """A variable has only kinds that every column has which it is read from."""
+        """A variable can only have kinds that all columns it is read from have."""
         for arg, kinds in zip(atom.args, self._kinds_of(atom.relation), strict=True):
             if isinstance(arg, Variable):
                 known[arg.name] = known.get(arg.name, ANY) & kinds
@@ -173,7 +175,7 @@ class Bindings:
         names = [variable.name for variable in refuted.outer]
         seeds = bindings.select(*map(_quoted, names)).distinct() if names else self._or_one(None)
         plan = plan_variant(seeded_variant(refuted.body), self._statistics)
-        hits = self._evaluate(plan.steps[1:], seeds, 0, dict(known))  # the seed is at hand
+        hits = self._evaluate(plan.steps[1:], seeds, 0, dict(known))  # the first step reads the seed
         return self._drop(bindings, hits, names, BROADCAST_ROWS + 1)
 
     def _drop(self, bindings: DataFrame, matching: DataFrame, names: Sequence[str], count: int) -> DataFrame:

@@ -1,7 +1,7 @@
-"""How does the driver speak of terms whose ids are hashes?
+"""How does the driver encode and decode terms whose ids are hashes?
 
-The same calls as the in-process dictionary, with 64-bit ids that need no table to be made. The driver remembers the
-terms it was given and those it has met in results; the dictionary of a pipeline is a table (pipeline/encode.py).
+The same interface as the in-process dictionary, with 64-bit ids that are computed without a table. The driver remembers
+the terms it was given and those it has seen in results; the dictionary of a pipeline is a table (pipeline/encode.py).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class HashDictionary(Dictionary):
         return id_
 
     def learn(self, id_: int, key: str) -> None:
-        """Remember a term; two terms with one id are an error, never a mix-up."""
+        """Remember a term; two terms with the same id are an error."""
         if integer_of_id(id_) is None and self._key_of.setdefault(id_, key) != key:
             raise DataError(
                 f"two terms have the id {id_}: {self._key_of[id_]!r} and {key!r}", hint="rename one of them"

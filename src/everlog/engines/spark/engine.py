@@ -40,7 +40,7 @@ from everlog.rules.syntax import Constant
 OnRound = Callable[[Sequence[str], int, int, float], None]  # relations of the component, round, new facts, seconds
 
 WEIGHT = "weight"
-_MOST_PARTS = 12  # frames that a relation is kept in at most; then they are put together into one
+_MOST_PARTS = 12  # the most frames of a relation; more are combined into one
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class SparkEngine:
         self._published = State()
         self._placement = Placement(spark)
         self._waiting: dict[str, list[Conclusions]] = defaultdict(list)
-        self._moving = False  # does a join of this round move both of its sides?
+        self._moving = False  # does a join of this round shuffle both of its sides?
         self._read = 0  # the most facts that a step of this round reads
         self._expressions = Expressions(self._terms, self._id_of)
         self._learned = 0  # how many frames of new terms the driver has looked at
@@ -116,12 +116,12 @@ class SparkEngine:
             self._state.facts[shape.name] = Facts((self._empty(shape),), 0, (NONE,) * shape.arity)
 
     def adopt(self, relation: str, facts: DataFrame) -> None:
-        """Take a frame of distinct explicit facts as it is; a pipeline's way in."""
+        """Use a frame of distinct explicit facts as a relation, without copying; for pipelines."""
         count, kinds = self._look_at(relation, facts)
         self._state.facts[relation] = Facts((facts,), count, kinds, (facts,), count)
 
     def frame(self, relation: str) -> DataFrame:
-        """The facts of a relation; a pipeline's way out."""
+        """The facts of a relation as a frame; for pipelines."""
         return self._state.facts[relation].frame()
 
     def use_terms(self, terms: DataFrame) -> None:
@@ -267,11 +267,11 @@ class SparkEngine:
         else:
             fresh = self._placement.not_there(concluded, self._placed(relation).frame(), names, self._read)
         if self._moving and not shape.bag:
-            return self._placement.place(self._placement.keep(fresh, adaptive=True), names)
-        return self._placement.keep(fresh, adaptive=self._moving)
+            return self._placement.place(self._placement.checkpoint(fresh, adaptive=True), names)
+        return self._placement.checkpoint(fresh, adaptive=self._moving)
 
     def _placed(self, relation: str) -> Facts:
-        """The facts of a relation, placed once and for all."""
+        """The facts of a relation, placed if they were not yet."""
         facts = self._state.facts[relation]
         if not facts.placed:
             whole = self._placement.place(facts.frame(), _columns(self._state.shapes[relation]))
@@ -279,12 +279,12 @@ class SparkEngine:
         return facts
 
     def _grown(self, before: Facts, gained: DataFrame, count: int) -> Facts:
-        """Facts with a frontier more. Many small frames make every later round slower: they are put together."""
+        """The facts and a new frontier. Many small frames would slow down every later round, so they are combined."""
         if before.count == 0:
             return replace(before, parts=(gained,), count=count, placed=True)
         parts = before.parts
         if len(parts) == _MOST_PARTS:
-            parts = (self._placement.keep(before.frame()),)
+            parts = (self._placement.checkpoint(before.frame()),)
         return replace(before, parts=(*parts, gained), count=before.count + count)
 
     def _count_together(self, frames: dict[str, DataFrame]) -> dict[str, int]:
@@ -368,7 +368,7 @@ class SparkEngine:
     # --- terms ------------------------------------------------------------------------------------------------------
 
     def new_terms(self) -> DataFrame:
-        """The terms that expressions and aggregates made, as (id, key), each once; some may be in the dictionary."""
+        """The terms that expressions and aggregates produced, as (id, key), each once; the dictionary may have some."""
         made = self._expressions.new_terms
         empty = self._spark.createDataFrame([], "id long, key string")
         return reduce(DataFrame.unionAll, made, empty).dropDuplicates(["id"])
@@ -386,7 +386,7 @@ class SparkEngine:
         return frames[0] if len(frames) == 1 else reduce(DataFrame.unionAll, frames).dropDuplicates(["id"])
 
     def _learn_new_terms(self) -> None:
-        """Bring made terms to the driver, so that it can decode what it collects; a pipeline never comes here."""
+        """Bring new terms to the driver, so that it can decode what it collects; pipelines do not need this."""
         made = self._expressions.new_terms[self._learned :]
         if made:
             self._learned += len(made)

@@ -1,10 +1,10 @@
 """How are expressions evaluated over columns of hashed ids?
 
-What ids alone can decide is a Spark column expression: integers that live in their ids, and whether two IRIs, blank
-nodes or strings are the same. Where a comparison can meet no other kinds (kinds.py) it is nothing but that. The rest
-needs the terms: their distinct combinations are joined with the dictionary,
-evaluated by everlog.plans.expressions in Python workers, and joined back. Values that are new get their id and wait
-for the dictionary.
+What ids alone can decide is a Spark column expression: comparisons of integers that are stored in their ids, and
+whether two IRIs, blank nodes or strings are the same. Where a comparison can meet no other kinds of terms (kinds.py),
+that is all of it. Otherwise the terms are needed: their distinct combinations are joined with the dictionary, evaluated
+by everlog.plans.expressions in Python workers, and joined back. New values get their ids, and are added to the
+dictionary later.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Expressions:
 
     def __init__(self, terms: Callable[[], DataFrame], id_of: Callable[[Constant], int]) -> None:
         self._terms, self._id_of = terms, id_of
-        self.new_terms: list[DataFrame] = []  # values made here, as (id, key); some may be known already
+        self.new_terms: list[DataFrame] = []  # values computed here, as (id, key); some may be known already
 
     def condition(self, expression: Expression, known: Mapping[str, Kinds]) -> Column | None:
-        """The expression as a column over ids, where no value can need its term; else None."""
+        """The expression as a column over ids, if ids alone always decide; else None."""
         if not _compares(expression):
             return None
         kinds = [kinds_of_argument(arg, known) for arg in expression.args if isinstance(arg, Argument)]
@@ -59,7 +59,7 @@ class Expressions:
         return sure.unionByName(self._select_by_terms(unsure, expression))
 
     def compute(self, bindings: DataFrame, step: Compute) -> DataFrame:
-        """The bindings with one more column; those without a value go, or are UNBOUND if the step is an attempt."""
+        """The bindings with one more column; those without a value are dropped, or UNBOUND in an attempt."""
         names = _names(step.expression)
         values = self._evaluate(bindings, step.expression, names, truth=False).localCheckpoint(eager=False)
         keys = values.where(f.col(_RESULT).isNotNull()).select(f.col(_RESULT).alias("key")).distinct()

@@ -2,12 +2,12 @@
 
 A bag keeps each group's values with their multiplicities. There are two ways:
 
-1. *By ids*, in Spark: counts, and functions of integers that live in their ids. It serves a group that is *plain*: no
+1. *By ids*, in Spark: counts, and functions of integers that are stored in their ids. It works for a *plain* group: no
    value that matters is anything else, and nothing leaves the range in which Spark is exact.
-2. *By terms* (groups_by_terms.py): the values of a group as a list in a Python worker, decided as in process.
+2. *By terms* (groups_by_terms.py): the values of a group as a list in a Python worker, evaluated as in process.
 
-All groups are tried the first way. Those that are not plain go the second; where all are, which is common, no term is
-looked up and no values travel.
+All groups are tried the first way, and those that are not plain go the second. Commonly all are plain; then no term is
+looked up and no values are moved.
 """
 
 from __future__ import annotations
@@ -112,5 +112,5 @@ def _median_key(middle: Column, size: Column) -> Column:
 
 @f.udf(returnType=StringType(), useArrow=False)
 def _quotient_key(total: int | None, size: int) -> str | None:
-    """Once a group: Spark's decimals round in another place than ours."""
+    """By Python, once per group: Spark rounds decimals to other digits than we do."""
     return None if total is None else key_of(divide(total, size))

@@ -1,7 +1,7 @@
 """How are aggregates computed where ids do not say enough?
 
-The values of a group come as a list of keys with multiplicities to a Python worker, where
-everlog.expressions.aggregates decides, as it does in process. A group whose functions do not all succeed is left out.
+A group's values come as a list of keys with multiplicities to a Python worker, where everlog.expressions.aggregates
+evaluates them, as it does in process. A group whose functions do not all succeed is left out.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def _worker(
         names = [*group, *(f"r{number}" for number in range(len(functions)))]
         for batch in batches:
             lists = [batch.column(len(group) + number).to_pylist() for number in range(len(functions))]
-            kept, results = [], []
+            valued, results = [], []
             for row in range(batch.num_rows):
                 try:
                     results.append([_result(fn, values[row]) for fn, values in zip(functions, lists, strict=True)])
-                    kept.append(row)
+                    valued.append(row)
                 except ExpressionError:
                     continue
-            chosen = batch.take(pa.array(kept, pa.int64()))
+            chosen = batch.take(pa.array(valued, pa.int64()))
             arrays = [chosen.column(number) for number in range(len(group))]
             arrays += [pa.array([row[number] for row in results], pa.string()) for number in range(len(functions))]
             yield pa.RecordBatch.from_arrays(arrays, names)

@@ -3,7 +3,7 @@
 The facts of a relation are *placed*: spread over partitions by the hash of all their columns. Conclusions are spread in
 the same way to make them distinct, so a conclusion and the fact that it repeats meet in one partition, and only the
 conclusions travel. Spark knows how a checkpoint is spread only where the plan that made it was fixed beforehand.
-Adaptive execution does not say. So:
+Adaptive execution does not tell. So:
 
 1. Where every join of a round sends its small side to all tasks there is nothing to adapt: the round is planned fixed.
 2. Other rounds run adaptively, which splits skewed keys, and the facts that they gain are placed afterwards.
@@ -40,9 +40,9 @@ class Placement:
 
     def place(self, frame: DataFrame, names: Sequence[str]) -> DataFrame:
         """The frame, spread by the hash of these columns; filled when it is first read."""
-        return self.keep(frame.repartition(self.partitions(), *names))
+        return self.checkpoint(frame.repartition(self.partitions(), *names))
 
-    def keep(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
+    def checkpoint(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
         """The frame with its lineage cut, as it is spread; filled when it is first read."""
         if adaptive:
             return _without_estimates(frame.localCheckpoint(eager=False))

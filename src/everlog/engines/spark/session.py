@@ -1,6 +1,6 @@
 """With which settings does Spark run?
 
-A session that is there already (a notebook's, spark-submit's) is taken as it is. Otherwise one is started in this
+An existing session (a notebook's, spark-submit's) is used as it is. Otherwise one is started in this
 process, with Java found or brought (java.py), on all cores unless a master is named. What a user sets wins over what is
 set here; every setting here has its reason beside it.
 """
@@ -29,7 +29,7 @@ EVERYWHERE = {
     "spark.sql.adaptive.enabled": "true",  # joins are chosen, partitions merged and skew split by what is really there
     "spark.sql.execution.arrow.pyspark.enabled": "true",  # rows cross to Python in columns
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",  # parsers work on chunks; 10,000 lines are a small one
-    # What is kept is kept for one run, and read a few times: packing it takes longer than that saves.
+    # What is persisted serves one run and is read a few times: compressing it takes longer than that saves.
     "spark.sql.inMemoryColumnarStorage.compressed": "false",
     "spark.ui.showConsoleProgress": "false",  # Everlog shows progress of its own
     # A recursion makes thousands of jobs, and the driver would remember a thousand of them, each with the text of its
@@ -58,7 +58,7 @@ def spark_session(
     Args:
         settings: Spark's own settings, by their names; they win over ours. On a session that runs already, those that
             can still be changed are, and the others are left.
-        master: where to run: "local[2]", "spark://host:7077", "yarn", …; all cores of this machine unless said.
+        master: where to run: "local[2]", "spark://host:7077", "yarn", …; all cores of this machine by default.
     """
     try:
         from pyspark.sql import SparkSession

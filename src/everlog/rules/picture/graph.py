@@ -1,4 +1,4 @@
-"""Which boxes and arrows show the rules of a program, and what a change of them would concern?
+"""Which boxes and arrows show the rules of a program, and what a change of them would affect?
 
 A box is a hyper-node of Xu and Curé (ZodiacEdge, section 4.2): a strongly connected component of rules. An arrow leads
 from a box to those that read what it concludes; it is negative where they do so under NOT or AGGREGATE and must wait
@@ -21,7 +21,7 @@ from everlog.rules.hypergraph import Hypergraph
 from everlog.rules.planned import PlannedChange
 from everlog.rules.syntax import Atom, Rule
 
-MANY = 40  # boxes, above which those that stand alike are drawn as one
+MANY = 40  # boxes; in larger graphs, boxes with the same neighbours are drawn as one
 
 
 class Fate(StrEnum):
@@ -42,7 +42,7 @@ class Affected(StrEnum):
 
 @dataclass(frozen=True)
 class DrawnRule:
-    """A rule, and whether it comes or goes."""
+    """A rule, and whether it is added or removed."""
 
     rule: Rule
     fate: Fate = Fate.STAYS
@@ -50,7 +50,7 @@ class DrawnRule:
 
 @dataclass(frozen=True)
 class Box:
-    """Rules that depend on one another, or a single rule; or several boxes that stand alike."""
+    """Rules that depend on one another, or a single rule; or several boxes with the same neighbours."""
 
     rules: tuple[DrawnRule, ...]
     recursive: bool
@@ -86,12 +86,12 @@ class RuleGraph:
     planned: bool
 
     def extents(self) -> set[Atom]:
-        """Everything that has a size."""
+        """All extents in the graph."""
         return {each for box in self.boxes for each in (*box.concludes, *box.given)}
 
 
 def rule_graph(change: PlannedChange, prefixes: Mapping[str, str]) -> RuleGraph:
-    """The graph of a program that may be about to change."""
+    """The graph of a program, with a planned change if there is one."""
     rules = (*change.rules, *change.added)
     nodes = hyper_node_change(change.rules, change.removed, change.added)
     before, after, impact = nodes.before, nodes.after, nodes.impact
@@ -121,14 +121,14 @@ def rule_graph(change: PlannedChange, prefixes: Mapping[str, str]) -> RuleGraph:
 
 
 def _removed_together(before: Hypergraph[Rule], after: Hypergraph[Rule]) -> Iterator[tuple[int, ...]]:
-    """Rules that go, component by component."""
+    """The removed rules, component by component."""
     for group in before.members:
         if gone := tuple(number for number in group if number not in after.rules):
             yield gone
 
 
 def _put(removed: Sequence[int], before: Hypergraph[Rule], places: list[list[int]]) -> int:
-    """Find a box for rules that go together; says whether that took a new one."""
+    """Find a box for rules that are removed together; returns whether that took a new one."""
     (group,) = (group for group in before.members if removed[0] in group)
     rest = [place for place in places if not set(group).isdisjoint(place)]
     if len(rest) == 1:
@@ -144,7 +144,7 @@ def _arrows(drawn: Sequence[DrawnRule], places: Sequence[Sequence[int]]) -> list
     for each in dependencies([one.rule for one in drawn]):
         fates = {drawn[each.source].fate, drawn[each.target].fate}
         ends = place_of[each.source], place_of[each.target]
-        if ends[0] != ends[1] and fates != {Fate.ADDED, Fate.REMOVED}:  # which never meet
+        if ends[0] != ends[1] and fates != {Fate.ADDED, Fate.REMOVED}:  # added and removed rules never coexist
             extents, gone = found.setdefault((*ends, each.negative), ({}, []))
             extents[extent(each.atom)] = None
             gone.append(Fate.REMOVED in fates)

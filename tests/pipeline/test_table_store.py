@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from everlog.errors import DataError, NotFoundError, UsageError
 from everlog.pipeline.commits import Commit, CommitConflictError, commit_path, write_commit
-from everlog.pipeline.tables import TableStore, Transaction
+from everlog.pipeline.table_store import TableStore, Transaction
 
 PAIR = {"c1": "bigint", "c2": "bigint"}
 
@@ -25,7 +26,16 @@ def put(transaction: Transaction, folder: Path, table: str, rows: list[tuple[int
     names = ["c1", "c2", "weight", "version"]
     arrays = [pa.array(column, pa.int64()) for column in [*columns, [transaction.version] * len(rows)]]
     pq.write_table(pa.table(dict(zip(names, arrays, strict=True))), place / "part-0.parquet")
-    return transaction.append_files(table, place, PAIR)
+    return append_files(transaction, table, place, PAIR)
+
+
+def append_files(transaction: Transaction, table: str, files: Path, types: dict[str, str]) -> int:
+    """What `append` does, with a folder of Parquet files that were not written by Spark; the folder is moved."""
+    state = transaction._prepare(table, types, weighted=True, fresh=False)
+    place = transaction._place(state)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.move(files, place)
+    return transaction._add(table, state, place)
 
 
 def rows(store: TableStore, table: str, version: int | None = None) -> set[tuple[int, int]]:
@@ -169,7 +179,7 @@ def test_a_table_that_somebody_else_appends_to_meanwhile_is_a_conflict(
 def test_other_columns_are_refused(store: TableStore, tmp_path: Path) -> None:
     add(store, tmp_path, "facts_edge", [(1, 2, 1)])
     with store.begin() as transaction, pytest.raises(UsageError, match="c1 bigint, c2 bigint"):
-        transaction.append_files("facts_edge", tmp_path, {"c1": "bigint"})
+        append_files(transaction, "facts_edge", tmp_path, {"c1": "bigint"})
 
 
 def test_what_is_not_there_is_named(store: TableStore, tmp_path: Path) -> None:

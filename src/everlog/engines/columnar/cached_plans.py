@@ -1,7 +1,7 @@
-"""Until when is a plan as good as a new one?
+"""For how long is a plan as good as a new one?
 
-Plans follow sizes. They are kept, since making them takes longer than most of them run, while about as many facts match
-the atoms that they read as when they were made.
+Plans depend on sizes. Since making one takes longer than most of them run, plans are cached, and used for as long as
+about as many facts match the atoms that they read as when they were made.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from everlog.rules.syntax import Atom
 
 Sizes = Mapping[Atom, float]  # how many facts have the constants of an atom
 
-_GROWTH, _FEW = 2, 64  # so many times more facts, and more than a few, make another plan worth a look
+_GROWTH, _FEW = 2, 64  # a plan is made anew where facts have grown or shrunk by this factor, and by more than a few
 
 
 @dataclass(frozen=True)
-class KeptPlans:
+class CachedPlans:
     """Plans, and how much there was to read when they were made."""
 
     plans: list[Plan]
@@ -32,14 +32,14 @@ class PlansByPhase:
     """The plans of phases that somebody still knows, for all threads that run them."""
 
     def __init__(self) -> None:
-        self._plans: WeakKeyDictionary[Phase, KeptPlans] = WeakKeyDictionary()
+        self._plans: WeakKeyDictionary[Phase, CachedPlans] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def get(self, phase: Phase) -> KeptPlans | None:
+    def get(self, phase: Phase) -> CachedPlans | None:
         with self._lock:
             return self._plans.get(phase)
 
-    def put(self, phase: Phase, plans: KeptPlans) -> None:
+    def put(self, phase: Phase, plans: CachedPlans) -> None:
         with self._lock:
             self._plans[phase] = plans
 

@@ -3,10 +3,10 @@
 Open addressing with linear probing over an array of 64-bit entries. There are two kinds of table:
 
 *packed*: keys of one or two ids are the ids themselves, side by side in the entry, and a second array gives the row; so
-finding a key never looks at facts. (Index keys of three ids or more are a hash here, and whoever finds one compares.)
+finding a key never looks at facts. (Index keys of three ids or more are hashed, and the caller compares the ids.)
 
-*wide*: for facts of three ids or more an entry is the upper half of the fact's hash, its tag, and the row. Whoever
-finds a tag compares the fact.
+*wide*: for facts of three ids or more an entry is a tag, the upper half of the fact's hash, and the row. The caller
+that finds a tag compares the fact.
 
 The first slot to look at is the upper half of the hash times the number of slots, so a table may have any size, one
 that grows is refilled front to back in memory order, and a wide one is refilled from its tags alone.
@@ -20,8 +20,8 @@ from numba import njit
 
 from everlog.engines.columnar.compiled import kernel
 
-# Entries are kept inverted, so that fresh memory, which is zero and costs nothing until it is touched, is empty. What
-# would be zero is the pair of ids (-1, -1), and the dictionary never gives out -1.
+# Entries are stored inverted, so that zero means empty: fresh memory is zero, and costs nothing until it is touched.
+# Only the pair of ids (-1, -1) would be stored as zero, and the dictionary never assigns -1.
 EMPTY = np.uint64(0)
 _NOT_EMPTY = np.uint64(1)
 _MIX_1 = np.uint64(0x9E3779B97F4A7C15)

@@ -1,8 +1,7 @@
 """Which patterns need a relation of their own?
 
-VALUES has rows that nobody derives; DISTINCT makes sets of what counts more than once below it; graphs that are merged,
-and names and nodes of graphs, are sets too. Each becomes an auxiliary relation, one for each set of
-variables that its solutions may bind.
+VALUES has rows that no rule derives; DISTINCT makes a set of what is a bag below it; merged graphs, and names and nodes
+of graphs, are sets too. Each becomes an auxiliary relation, or one for each set of variables that solutions may bind.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 Branches = list[Branch]
 
 
-def values(made: Compilation, rows: Sequence[Any]) -> Branches:
-    """VALUES: a row's number is part of it, so that equal rows are two."""
+def values(compilation: Compilation, rows: Sequence[Any]) -> Branches:
+    """VALUES: each row includes its number, so that equal rows stay distinct."""
     by_schema: dict[tuple[str, ...], list[tuple[Constant, ...]]] = defaultdict(list)
     for number, row in enumerate(rows):
         given = {str(variable): term for variable, term in row.items() if is_term(term)}
@@ -34,27 +33,29 @@ def values(made: Compilation, rows: Sequence[Any]) -> Branches:
         by_schema[names].append((Constant(number), *(term for term in terms if isinstance(term, Constant))))
     found = []
     for names, facts in by_schema.items():
-        relation = made.relation("values")
-        made.rules.append(FlatRule(made.name, tuple(Atom(relation, fact) for fact in facts), ()))
-        row = Variable(made.variable())
+        relation = compilation.relation("values")
+        compilation.rules.append(FlatRule(compilation.name, tuple(Atom(relation, fact) for fact in facts), ()))
+        row = Variable(compilation.variable())
         found.append(UNIT.having(Atom(relation, (row, *map(Variable, names)))).seen_as(frozenset(names)))
     return found
 
 
-def given(made: Compilation, values: Mapping[str, Term]) -> Branch:
-    """Variables with values that are known before; patterns see them as they see what is bound around EXISTS."""
-    relation, names = made.relation("given"), frozenset(values)
-    made.rules.append(FlatRule(made.name, (Atom(relation, tuple(map(Constant, values.values()))),), ()))
+def given(compilation: Compilation, values: Mapping[str, Term]) -> Branch:
+    """Variables whose values are given; patterns see them like variables bound around EXISTS."""
+    relation, names = compilation.relation("given"), frozenset(values)
+    compilation.rules.append(FlatRule(compilation.name, (Atom(relation, tuple(map(Constant, values.values()))),), ()))
     return replace(UNIT.having(Atom(relation, tuple(map(Variable, values)))), outside=names)
 
 
-def distinct(made: Compilation, branches: Branches) -> Branches:
+def distinct(compilation: Compilation, branches: Branches) -> Branches:
     """Each solution once."""
     by_schema: dict[tuple[frozenset[str], frozenset[str]], Branches] = defaultdict(list)
     for branch in branches:
         by_schema[branch.bound, branch.outside].append(branch)
     return [
-        replace(UNIT.having(made.conclude(made.relation("distinct"), sorted(names), same)), outside=outside)
+        replace(
+            UNIT.having(compilation.conclude(compilation.relation("distinct"), sorted(names), same)), outside=outside
+        )
         for (names, outside), same in by_schema.items()
     ]
 
@@ -62,43 +63,45 @@ def distinct(made: Compilation, branches: Branches) -> Branches:
 # --- graphs ---------------------------------------------------------------------------------------------------------
 
 
-def _once(made: Compilation, what: str) -> tuple[str, bool]:
-    """The name of a relation that a query needs once, and whether its rules are still to be made."""
-    name = f"{made.name}{AUXILIARY}{what}"
-    return name, not any(head.relation == name for rule in made.rules for head in rule.heads)
+def _once(compilation: Compilation, what: str) -> tuple[str, bool]:
+    """The name of a relation that a query needs at most once, and whether it still has no rules."""
+    name = f"{compilation.name}{AUXILIARY}{what}"
+    return name, not any(head.relation == name for rule in compilation.rules for head in rule.heads)
 
 
-def graph_names(made: Compilation) -> str:
+def graph_names(compilation: Compilation) -> str:
     """The graphs of FROM NAMED; without it, all graphs that have a triple."""
-    name, missing = _once(made, "graphs")
-    if missing and made.named_graphs is not None:
-        made.rules.append(FlatRule(made.name, tuple(Atom(name, (graph,)) for graph in made.named_graphs), ()))
+    name, missing = _once(compilation, "graphs")
+    if missing and compilation.named_graphs is not None:
+        compilation.rules.append(
+            FlatRule(compilation.name, tuple(Atom(name, (graph,)) for graph in compilation.named_graphs), ())
+        )
     elif missing:
         s, p, o, g = map(Variable, "spog")
-        made.conclude(name, ["g"], [UNIT.having(Atom(QUAD, (s, p, o, g)))])
+        compilation.conclude(name, ["g"], [UNIT.having(Atom(QUAD, (s, p, o, g)))])
     return name
 
 
-def merged_graphs(made: Compilation) -> str:
+def merged_graphs(compilation: Compilation) -> str:
     """The triples of the graphs of FROM, each once."""
-    name, missing = _once(made, "default")
+    name, missing = _once(compilation, "default")
     if missing:
         s, p, o = map(Variable, "spo")
-        made.conclude(
-            name, ["s", "p", "o"], [UNIT.having(Atom(QUAD, (s, p, o, graph))) for graph in made.default_graphs]
+        compilation.conclude(
+            name, ["s", "p", "o"], [UNIT.having(Atom(QUAD, (s, p, o, graph))) for graph in compilation.default_graphs]
         )
     return name
 
 
 def nodes(patterns: Patterns, node: Argument) -> Atom:
     """The subjects and objects of the graph that is looked at, with the graph if it is a variable."""
-    made, graph = patterns.made, patterns.graph
+    compilation, graph = patterns.compilation, patterns.graph
     graphs = (graph,) if isinstance(graph, Variable) else ()
     what = "nodes" if graph is None else "named_nodes" if graphs else f"nodes_of_{graph}"
-    name, missing = _once(made, what)
+    name, missing = _once(compilation, what)
     if missing:
-        x, p, y = (Variable(made.variable()) for _ in range(3))
+        x, p, y = (Variable(compilation.variable()) for _ in range(3))
         names = [x.name, *(variable.name for variable in graphs)]
         ends = [UNIT.having(patterns.triple(x, p, y)), UNIT.having(patterns.triple(y, p, x))]
-        made.conclude(name, names, ends)
+        compilation.conclude(name, names, ends)
     return Atom(name, (node, *graphs))

@@ -1,4 +1,4 @@
-"""Where does the pipeline keep facts between runs?
+"""Where does the pipeline store facts between runs?
 
 In Delta Lake tables, a folder each inside one folder, without any jar: Spark writes Parquet files into a folder of
 their own below the table's (`facts_edge/3f…/part-….parquet`), the driver adds them to the table's log with `deltalake`,
@@ -53,7 +53,7 @@ class TableStore:
         return commits.committed_versions(self.folder)
 
     def commit(self, version: int | None = None) -> Commit:
-        """What a version consists of, the last one unless said; version 0 is there before the first commit."""
+        """What a version consists of, the last one by default; version 0 is there before the first commit."""
         return commits.read_commit(self.folder, version)
 
     def begin(self) -> Transaction:
@@ -67,11 +67,6 @@ class TableStore:
     def files(self, table: str, version: int | None = None) -> list[str]:
         """The Parquet files of a table in a version."""
         return self._files(self._state(self.commit(version), table))
-
-    def read_log(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
-        """Every row that was appended up to a version, with its weight and the version that it came with."""
-        state = self._state(self.commit(version), table)
-        return self._frame(spark, state, self._files(state))
 
     def read(self, spark: SparkSession, table: str, version: int | None = None) -> DataFrame:
         """The rows that a version holds: weights summed up, rows without weight gone; the columns of the data only."""
@@ -91,13 +86,13 @@ class TableStore:
         for folder in self.folder.iterdir() if self.folder.is_dir() else ():
             if not folder.is_dir() or folder.name == commits.COMMITS:
                 continue
-            kept = named.get(folder.name)
+            referenced = named.get(folder.name)
             for file in folder.rglob("*.parquet"):
                 # The log's checkpoints are Parquet too.
-                if kept is None or (str(file) not in kept and delta_files.LOG not in file.parts):
+                if referenced is None or (str(file) not in referenced and delta_files.LOG not in file.parts):
                     file.unlink()
                     removed += 1
-            if kept is None:
+            if referenced is None:
                 shutil.rmtree(folder)
                 continue
             for below in folder.iterdir():
@@ -120,7 +115,7 @@ class TableStore:
         return delta_files.files(self.folder / state.folder, state.delta)
 
     def _frame(self, spark: SparkSession, state: TableState, files: Sequence[str]) -> DataFrame:
-        # The schema is said, not read from a file: no job is needed, and a table without files still has columns.
+        # The schema is given, not read from a file: no job is needed, and a table without files still has columns.
         schema = ", ".join(f"`{name}` {type_}" for name, type_ in _all_types(state).items())
         if not files:
             return spark.createDataFrame([], schema)
@@ -145,7 +140,7 @@ def net(log: DataFrame, state: TableState) -> DataFrame:
 
 
 class Transaction:
-    """The next version in the making."""
+    """The next version, while it is being written."""
 
     def __init__(self, store: TableStore) -> None:
         self.store = store
@@ -159,7 +154,7 @@ class Transaction:
         self.version = self.base.version + 1
         self._states = dict(self.base.tables)
         self._written: dict[str, list[delta_files.DataFile]] = {}
-        self._places: list[Path] = []  # what vanishes unless committed
+        self._places: list[Path] = []  # folders that are removed unless committed
 
     def __enter__(self) -> Transaction:
         return self
@@ -198,18 +193,6 @@ class Transaction:
         delta_files.write(rows, place)
         return self._add(table, state, place)
 
-    def append_files(self, table: str, files: Path, types: Mapping[str, str], *, weighted: bool = True) -> int:
-        """The same with a folder of Parquet files that are there already, with weight and version; it is moved.
-
-        Args:
-            types: the columns of the data, each with Spark's name of its type.
-        """
-        state = self._prepare(table, types, weighted, fresh=False)
-        place = self._place(state)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.move(files, place)
-        return self._add(table, state, place)
-
     def read(self, spark: SparkSession, table: str) -> DataFrame:
         """The rows of a table as this transaction has it so far."""
         state = self.store._state(Commit(self.version, self._states), table)
@@ -228,11 +211,11 @@ class Transaction:
         try:
             for table, written in self._written.items():
                 delta_files.sync_all(written)
-                self._states[table] = self._log(table, self._states[table], written)
+                self._states[table] = self._log(self._states[table], written)
             done = commits.write_commit(self.store.folder, Commit(self.version, self._states, info=info or {}))
         except BaseException as error:
             if commits.commit_path(self.store.folder, self.version).exists():
-                # Ours, and what failed came after it, or another writer's: `tidy` can tell them apart.
+                # The commit is ours, with a failure after it, or another writer's: `tidy` can tell.
                 self._places.clear()
             if isinstance(error, OSError):
                 raise commits.unwritable(self.store.folder, error) from error
@@ -242,7 +225,7 @@ class Transaction:
         return done
 
     def abort(self) -> None:
-        """Forget what was appended and let others write. After a commit: nothing is left to forget."""
+        """Discard what was appended and release the lock; after a commit, only release the lock."""
         for place in self._places:
             shutil.rmtree(place, ignore_errors=True)
         self._places, self._written = [], {}
@@ -287,7 +270,7 @@ class Transaction:
         self._written.setdefault(table, []).extend(written)
         return rows
 
-    def _log(self, table: str, state: TableState, written: Sequence[delta_files.DataFile]) -> TableState:
+    def _log(self, state: TableState, written: Sequence[delta_files.DataFile]) -> TableState:
         """Add the files to the table's Delta log; the version it gives holds the base's files and these, no others."""
         folder = self.store.folder / state.folder
         delta = delta_files.append(folder, state.delta, _all_types(state), written)

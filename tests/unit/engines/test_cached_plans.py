@@ -1,10 +1,10 @@
-"""Are plans kept while they fit, and made anew when they do not?"""
+"""Are plans cached while they fit, and made anew when they do not?"""
 
 from __future__ import annotations
 
 import everlog
+from everlog.engines.columnar.cached_plans import still_fits
 from everlog.engines.columnar.engine import ColumnarEngine
-from everlog.engines.columnar.kept_plans import still_fits
 from everlog.facts.terms import IRI
 from everlog.plans.operators import Read
 from everlog.rules.syntax import Atom, Variable
@@ -30,8 +30,8 @@ def test_a_plan_is_made_anew_when_what_was_rare_is_common() -> None:
     engine = kb._engine
     assert isinstance(engine, ColumnarEngine)
     assert len(kb.query(query)) == 2500
-    [kept] = [kept for kept in engine._plans.values() if len(kept.plans[0].variant.rule.atoms) == 4]
-    read = [step for step in kept.plans[0].steps if isinstance(step, Read)]
+    [cached] = [cached for cached in engine._plans.values() if len(cached.plans[0].variant.rule.atoms) == 4]
+    read = [step for step in cached.plans[0].steps if isinstance(step, Read)]
     assert all(any(isinstance(arg, Variable) for _, arg in step.key) for step in read[1:])  # no product
 
 
@@ -42,10 +42,10 @@ def test_a_query_asked_again_is_planned_once_while_the_data_is_much_the_same() -
     assert isinstance(engine, ColumnarEngine)
     query = "SELECT ?x { ?x <urn:p> ?n FILTER(?n > 197) }"
     assert len(kb.query(query)) == 2
-    planned = [id(kept) for kept in engine._plans.values()]
+    planned = [id(cached) for cached in engine._plans.values()]
     kb.sparql_update("INSERT DATA { <urn:200> <urn:p> 200 }")
     assert len(kb.query(query)) == 3
-    assert [id(kept) for kept in engine._plans.values()] == planned
+    assert [id(cached) for cached in engine._plans.values()] == planned
     kb.sparql_update("INSERT DATA { " + " ".join(f"<urn:{n}> <urn:p> -{n} ." for n in range(1, 2000)) + " }")
     assert len(kb.query(query)) == 3
-    assert [id(kept) for kept in engine._plans.values()] != planned
+    assert [id(cached) for cached in engine._plans.values()] != planned

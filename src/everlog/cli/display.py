@@ -44,7 +44,7 @@ def as_data(
 
 
 def answer_as_data(text: str, answer: Answer) -> dict[str, Any]:
-    """The answer to a query for programs."""
+    """The answer to a query, as JSON data."""
     from everlog.sparql.graphs import Graph
     from everlog.sparql.solutions import Truth
 
@@ -56,7 +56,7 @@ def answer_as_data(text: str, answer: Answer) -> dict[str, Any]:
 
 
 def rows_as_data(rows: Iterable[Sequence[Term | None]]) -> list[list[Any]]:
-    """Rows of terms as JSON says them (formats/jsonl.py); null for a variable without a value."""
+    """Rows of terms as JSON (formats/jsonl.py); null for an unbound variable."""
     from everlog.formats.jsonl import json_of_key
 
     return [[None if term is None else json_of_key(key_of(term)) for term in row] for row in rows]
@@ -149,5 +149,5 @@ def _table(*columns: str, right: Sequence[int] = ()) -> Any:
 def _print(table: Any) -> None:
     from rich.console import Console
 
-    # Elsewhere than on a terminal there is no width to fit: 120 columns read well in a log.
+    # Without a terminal there is no width to fit: 120 columns read well in a log.
     Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 120).print(table)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.interface import Engine, FactColumns, Phase, Shape
+from everlog.engines.interface import Engine, Phase, Shape
+from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits
 from everlog.maintenance.fixpoint import _run_round_by_round
 from everlog.maintenance.materialise import component_phase, evaluation_components, shapes
@@ -24,7 +25,7 @@ CLOSURE = "path(X, Y) :- edge(X, Y).  path(X, Z) :- path(X, Y), path(Y, Z)."
 WIDE = "t(X, Y, Z) :- e(X, Y, Z).  t(X, Z, W) :- t(X, Y, W), t(Y, Z, W)."
 
 
-def facts_of(columns: FactColumns) -> Facts:
+def facts_of(columns: WeightedFacts) -> Facts:
     if not columns.columns:
         return {()} if columns.rows else set()
     return set(zip(*(column.tolist() for column in columns.columns), strict=True))
@@ -128,35 +129,40 @@ def test_a_bag_counts_bindings(engine: str, edges: list) -> None:
     prepared_engine.begin(["bag"])
     assert prepared_engine.derive([full_variant(bag)]) == len(set(edges))
     prepared_engine.advance(["bag"])
-    facts = zip(prepared_engine.collect("bag").columns[0].tolist(), prepared_engine.weights("bag"), strict=True)
-    assert dict(facts) == {x: len({e for e in edges if e[0] == x}) for x, _ in edges}
+    assert {x: weight for (x,), weight in prepared_engine.collect("bag").facts()} == {
+        x: len({e for e in edges if e[0] == x}) for x, _ in edges
+    }
 
 
 @given(before=pairs(1), after=pairs(1))
-def test_rollback_undoes_everything_since_the_savepoint(engine: str, before: list, after: list) -> None:
+def test_abort_undoes_deriving_from_scratch(engine: str, before: list, after: list) -> None:
     prepared_engine, phase = prepared(engine, CLOSURE, {"edge": before})
-    if prepared_engine.run(phase, Limits().watch()) is None:
-        _run_round_by_round(prepared_engine, phase, Limits().watch())
+    prepared_engine.commit()
     names = ("edge", "path")
     state = [facts_of(prepared_engine.collect(n, explicit=e)) for n in names for e in (False, True)]
-    savepoint = prepared_engine.savepoint()
+    prepared_engine.begin_from_scratch()
     prepared_engine.declare(Shape("other", 1))
     prepared_engine.load("other", columns_of([(1,)], 1), 1)
-    for name in names:
-        prepared_engine.load(name, columns_of(after, 2), len(after))
-        came = facts_of(prepared_engine.since(savepoint, name))
-        assert came == set(after) - state[2 * names.index(name)]
-    prepared_engine.rollback(savepoint)
+    prepared_engine.load("edge", columns_of(after, 2), len(after))
+    run(prepared_engine, phase)
+    changes = prepared_engine.changes()
+    assert facts_of(changes["other"]) == {(1,)}
+    assert facts_of(changes["path"]) == facts_of(prepared_engine.collect("path"))
+    assert ("edge" in changes) == bool(set(after) - set(before))
+    prepared_engine.abort()
     assert [facts_of(prepared_engine.collect(n, explicit=e)) for n in names for e in (False, True)] == state
     assert not any(prepared_engine.contains("other", columns_of([(1,)], 1), 1))
-    # What was rolled back can be derived and loaded again.
+    # What was undone can be derived and loaded again.
     prepared_engine.load("edge", columns_of(after, 2), len(after))
-    if prepared_engine.run(phase, Limits().watch()) is None:
-        _run_round_by_round(prepared_engine, phase, Limits().watch())
+    run(prepared_engine, phase)
     fresh, _ = prepared(engine, CLOSURE, {"edge": [*before, *after]})
-    if fresh.run(phase, Limits().watch()) is None:
-        _run_round_by_round(fresh, phase, Limits().watch())
+    run(fresh, phase)
     assert facts_of(fresh.collect("path")) == facts_of(prepared_engine.collect("path"))
+
+
+def run(engine: Engine, phase: Phase) -> None:
+    if engine.run(phase, Limits().watch()) is None:
+        _run_round_by_round(engine, phase, Limits().watch())
 
 
 @pytest.mark.parametrize("size", [1023, 1024, 1025, 5000])

@@ -176,7 +176,7 @@ def test_abort_restores_all_that_is_known_of_facts(
     engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str
 ) -> None:
     kept = Kept(engine, facts)
-    before, beside = kept.known(), kept.maintenance.kept()
+    before, beside = kept.known(), kept.maintenance.known()
     kept.update(delete, insert, strategy)
     kept.engine.abort()
     kept.maintenance.restore(beside)
@@ -193,7 +193,7 @@ def test_abort_restores_after_an_interrupt_anywhere(
     engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str, at_sweep: int
 ) -> None:
     kept = Kept(engine, facts)
-    before, beside = kept.known(), kept.maintenance.kept()
+    before, beside = kept.known(), kept.maintenance.known()
     try:
         kept.update(delete, insert, strategy, interrupting(at_sweep))
     except KeyboardInterrupt:
@@ -214,7 +214,7 @@ def test_abort_restores_after_a_limit_inside_a_sweep(
     ids = [number(place) for place in range(1, 20)]
     chain = list(zip(ids, ids[1:], strict=False))
     kept = Kept(engine, {"edge": chain[:9]})
-    before, beside = kept.known(), kept.maintenance.kept()
+    before, beside = kept.known(), kept.maintenance.known()
     with pytest.raises(RoundLimitError):
         kept.update({"edge": chain[:1]}, {"edge": chain[10:]}, strategy, Limits(rounds=2).watch())
     kept.engine.abort()
@@ -228,7 +228,7 @@ def test_abort_restores_after_an_interrupt_while_relations_grow(work: str, at_ca
     """Some arrays are made and others not when Ctrl-C comes."""
     pairs = [(number(place), number(place + 9_000)) for place in range(4_000)]
     kept = Kept("columnar", {"edge": pairs[:10]})
-    before, beside = kept.known(), kept.maintenance.kept()
+    before, beside = kept.known(), kept.maintenance.known()
     calls, done = iter(range(at_call)), getattr(relations, work)
 
     def interrupted(*args: object) -> object:
@@ -270,17 +270,19 @@ def test_half_an_index_is_not_kept() -> None:
 
 @settings(max_examples=20)
 @given(facts=edits(), delete=edits(), insert=edits(), strategy=st.sampled_from(STRATEGIES))
-def test_commit_returns_exactly_what_changed(
+def test_changes_are_exactly_what_changed(
     engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str
 ) -> None:
     kept = Kept(engine, facts)
     before = kept.facts()
     kept.update(delete, insert, strategy)
-    changes = kept.engine.commit()
+    changes = kept.engine.changes()
+    kept.engine.commit()
     now = kept.facts()
     assert now == from_scratch(engine, after(facts, delete, insert))
     for name in RELATIONS:
-        gained, lost = map(facts_of, changes[name]) if name in changes else (set(), set())
+        change = changes.get(name)
+        gained, lost = (facts_of(change.gained()), facts_of(change.lost())) if change is not None else (set(), set())
         assert (gained, lost) == (now[name] - before[name], before[name] - now[name])
 
 

@@ -102,7 +102,7 @@ class Maintenance:
             return by_relation
         return engine.reaches(component.read_atoms, component.heads)
 
-    def kept(self) -> list[object]:
+    def known(self) -> list[object]:
         """What is known beside the facts, to return to if an update fails."""
         return [copy(component.known) for component in self.components]
 

@@ -56,7 +56,8 @@ class CheckedUpdate:
 
     def edited(self) -> list[str]:
         """The relations whose explicit facts it changes."""
-        return list(dict.fromkeys((*self.deleted, *self.inserted)))
+        known = self.target.arities
+        return [name for name in dict.fromkeys((*self.deleted, *self.inserted)) if name in known]
 
 
 @dataclass
@@ -101,7 +102,7 @@ class Maintained:
     def __init__(self, workings: Workings, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> None:
         self._engine = cast(MaintainingEngine, workings.engine)
         self._maintenance, self._step = workings.maintenance, update.target.step
-        self._known = self._maintenance.kept()
+        self._known = self._maintenance.known()
         self._new = [
             Shape(name, arity) for name, arity in update.target.arities.items() if name not in workings.arities
         ]

@@ -4,10 +4,11 @@ One after the other, each as soon as it is there; the next one is never waited f
 when it is complete and, in a durable store, on disk. Where one fails, or the source does, the updates before it are
 applied and have been yielded, the error names its place, and the knowledge base stays at the last good version.
 
-With `marking`, maintenance may look at the next update while it works on this one, if it has come. Derived facts then remember a fact that they came from and share its mark; with `marking="printed"` they do
-not, and marks are passed on by rule applications alone, as the printed algorithm has it. With `coalesce`, updates
-that wait are applied at once, as their net effect; an update that changes rules stays alone. A batch that fails is
-applied again one by one, so that the good updates in it are kept and the error is that of the bad one.
+With `marking`, maintenance may look at the next update while it works on this one, if it has come. Derived facts then
+remember a fact that they came from and share its mark; with `marking="printed"` they do not, and marks are passed on by
+rule applications alone, as the printed algorithm has it. With `coalesce`, updates that wait are applied at once, as
+their net effect; an update that changes rules stays alone. A batch that fails is applied again one by one, so that the
+good updates in it are kept and the error is that of the bad one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from everlog.errors import EverlogError
 from everlog.maintenance.strategies import check_strategy
 from everlog.store.changes import Change
 from everlog.store.lookout import Lookout
-from everlog.store.sources import Updates, open_source
+from everlog.store.sources import Updates, UpdateSource, open_source
 from everlog.store.updates import Update, net_effect, placing_errors
 
 if TYPE_CHECKING:

@@ -27,10 +27,10 @@ def test_a_plan_is_made_anew_when_what_was_rare_is_common() -> None:
     query = "SELECT * { ?x <urn:p> ?y . ?a <urn:q> ?b . ?b <urn:q> ?c . ?y <urn:q> ?a }"
     assert len(kb.query(query)) == 0
     kb.insert("triple", [(IRI(f"urn:{n}"), IRI("urn:p"), IRI(f"urn:{n + 1}")) for n in range(2500)])
-    engine = kb._engine
+    engine = kb.state().facts.engine
     assert isinstance(engine, ColumnarEngine)
     assert len(kb.query(query)) == 2500
-    [cached] = [cached for cached in engine._plans.values() if len(cached.plans[0].variant.rule.atoms) == 4]
+    [cached] = [cached for cached in engine.plans_by_phase.known() if len(cached.plans[0].variant.rule.atoms) == 4]
     read = [step for step in cached.plans[0].steps if isinstance(step, Read)]
     assert all(any(isinstance(arg, Variable) for _, arg in step.key) for step in read[1:])  # no product
 
@@ -38,14 +38,14 @@ def test_a_plan_is_made_anew_when_what_was_rare_is_common() -> None:
 def test_a_query_asked_again_is_planned_once_while_the_data_is_much_the_same() -> None:
     kb = everlog.open()
     kb.sparql_update("INSERT DATA { " + " ".join(f"<urn:{n}> <urn:p> {n} ." for n in range(200)) + " }")
-    engine = kb._engine
+    engine = kb.state().facts.engine
     assert isinstance(engine, ColumnarEngine)
     query = "SELECT ?x { ?x <urn:p> ?n FILTER(?n > 197) }"
     assert len(kb.query(query)) == 2
-    planned = [id(cached) for cached in engine._plans.values()]
+    planned = [id(cached) for cached in engine.plans_by_phase.known()]
     kb.sparql_update("INSERT DATA { <urn:200> <urn:p> 200 }")
     assert len(kb.query(query)) == 3
-    assert [id(cached) for cached in engine._plans.values()] == planned
+    assert [id(cached) for cached in engine.plans_by_phase.known()] == planned
     kb.sparql_update("INSERT DATA { " + " ".join(f"<urn:{n}> <urn:p> -{n} ." for n in range(1, 2000)) + " }")
     assert len(kb.query(query)) == 3
-    assert [id(cached) for cached in engine._plans.values()] != planned
+    assert [id(cached) for cached in engine.plans_by_phase.known()] != planned

@@ -38,8 +38,12 @@ def test_in_another_engine(kb: everlog.KnowledgeBase, other: str) -> None:
 
 def test_what_is_missing_and_what_is_extra(kb: everlog.KnowledgeBase, engine: str) -> None:
     # Facts slipped in behind the knowledge base's back: explicit ones, of which nothing was derived.
-    ids = [np.array([kb._dictionary.encode(term)], kb._dictionary.dtype) for term in ("c", "New York")]
-    kb._engine.load("edge", ids, 1)
+    engine = kb.state().facts.engine
+    ids = [np.array([engine.dictionary.encode(term)], engine.dictionary.dtype) for term in ("c", "New York")]
+    engine.begin_from_scratch()
+    engine.load("edge", ids, 1)
+    engine.commit()
+    kb.insert("other", [("x",)])  # a new version, whose facts are not read yet
     found = kb.verify()
     assert not found
     missing = {each.relation: each.missing.sorted() for each in found.differences}
@@ -48,4 +52,4 @@ def test_what_is_missing_and_what_is_extra(kb: everlog.KnowledgeBase, engine: st
     fan = next(each for each in found.differences if each.relation == "fan")
     assert fan.extra.sorted() == [("a", 2), ("b", 1), ("c", 1)]
     assert fan.as_data()["extra"] == 3
-    assert kb.version == 3 and len(kb.facts("edge")) == 3  # only looked at
+    assert kb.version == 4 and len(kb.facts("edge")) == 3  # only looked at

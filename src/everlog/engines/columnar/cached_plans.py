@@ -39,6 +39,11 @@ class PlansByPhase:
         with self._lock:
             return self._plans.get(phase)
 
+    def known(self) -> list[CachedPlans]:
+        """All plans that are known."""
+        with self._lock:
+            return list(self._plans.values())
+
     def put(self, phase: Phase, plans: CachedPlans) -> None:
         with self._lock:
             self._plans[phase] = plans

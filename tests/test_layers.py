@@ -4,8 +4,8 @@
     dictionary <- answers <- sparql <- store
     plans, engines.interface <- maintenance <- store <- pipeline <- cli
 
-`errors`, `limits` and `logs` may be used by everyone. `maintenance` knows no array library and no engine but the interface;
-only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
+`errors`, `limits` and `logs` may be used by everyone. `maintenance` knows no array library and no engine but the
+interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
 Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its name, when it is called.
 """
 

@@ -176,10 +176,10 @@ def test_abort_restores_all_that_is_known_of_facts(
     engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str
 ) -> None:
     kept = Kept(engine, facts)
-    before, beside = kept.known(), kept.maintenance.known()
+    before = kept.known()
     kept.update(delete, insert, strategy)
     kept.engine.abort()
-    kept.maintenance.restore(beside)
+    kept.maintenance.restore()
     assert kept.known() == before
     # And the update can be tried again.
     kept.update(delete, insert, strategy)
@@ -193,13 +193,13 @@ def test_abort_restores_after_an_interrupt_anywhere(
     engine: str, facts: Edits, delete: Edits, insert: Edits, strategy: str, at_sweep: int
 ) -> None:
     kept = Kept(engine, facts)
-    before, beside = kept.known(), kept.maintenance.known()
+    before = kept.known()
     try:
         kept.update(delete, insert, strategy, interrupting(at_sweep))
     except KeyboardInterrupt:
         pass  # or the update was over before
     kept.engine.abort()
-    kept.maintenance.restore(beside)
+    kept.maintenance.restore()
     assert kept.known() == before
     kept.update(delete, insert)
     kept.engine.commit()
@@ -214,11 +214,11 @@ def test_abort_restores_after_a_limit_inside_a_sweep(
     ids = [number(place) for place in range(1, 20)]
     chain = list(zip(ids, ids[1:], strict=False))
     kept = Kept(engine, {"edge": chain[:9]})
-    before, beside = kept.known(), kept.maintenance.known()
+    before = kept.known()
     with pytest.raises(RoundLimitError):
         kept.update({"edge": chain[:1]}, {"edge": chain[10:]}, strategy, Limits(rounds=2).watch())
     kept.engine.abort()
-    kept.maintenance.restore(beside)
+    kept.maintenance.restore()
     assert kept.known() == before
 
 
@@ -228,7 +228,7 @@ def test_abort_restores_after_an_interrupt_while_relations_grow(work: str, at_ca
     """Some arrays are made and others not when Ctrl-C comes."""
     pairs = [(number(place), number(place + 9_000)) for place in range(4_000)]
     kept = Kept("columnar", {"edge": pairs[:10]})
-    before, beside = kept.known(), kept.maintenance.known()
+    before = kept.known()
     calls, done = iter(range(at_call)), getattr(relations, work)
 
     def interrupted(*args: object) -> object:
@@ -241,7 +241,7 @@ def test_abort_restores_after_an_interrupt_while_relations_grow(work: str, at_ca
         with pytest.raises(KeyboardInterrupt):
             kept.update({"edge": pairs[:5]}, {"edge": pairs}, "bf-counting")
     kept.engine.abort()
-    kept.maintenance.restore(beside)
+    kept.maintenance.restore()
     assert kept.known() == before
     for strategy in ("choose", "bf-counting"):
         kept.update({"edge": pairs[:5]}, {"edge": pairs[5:]}, strategy)

@@ -17,7 +17,8 @@ import numpy.typing as npt
 Column = npt.NDArray[np.signedinteger[Any]]  # ids: how wide they are is the dictionary's business
 Weights = npt.NDArray[np.int64]
 Fact = tuple[int, ...]
-_ONCE = np.int64(1)
+_ONES = np.ones(4096, np.int64)
+_ONES.flags.writeable = False
 
 
 class WeightedFacts:
@@ -31,7 +32,8 @@ class WeightedFacts:
     @classmethod
     def present(cls, columns: Sequence[Column], rows: int, version: int = 0) -> WeightedFacts:
         """Facts that are there once each."""
-        return cls(columns, np.broadcast_to(_ONCE, rows), version)  # which takes no memory
+        few = rows <= len(_ONES)
+        return cls(columns, _ONES[:rows] if few else np.broadcast_to(_ONES[0], rows), version)  # without making any
 
     @classmethod
     def of(cls, counts: Mapping[Fact, int], arity: int, dtype: type[np.signedinteger[Any]]) -> WeightedFacts:

@@ -13,7 +13,7 @@ from copy import copy
 from everlog.engines.interface import Flow, MaintainingEngine, PhaseReport
 from everlog.limits import Watch
 from everlog.maintenance.choose import most_work
-from everlog.maintenance.component import MaintainedComponent
+from everlog.maintenance.component import Known, MaintainedComponent
 from everlog.maintenance.insertion import explicit_only
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.reports import ComponentReport, Progress
@@ -42,6 +42,7 @@ class Maintenance:
             component.known.derivations = report.rule_applications
         self.heads = tuple(dict.fromkeys(head for component in self.components for head in component.heads))
         self.defined = {head.relation for head in self.heads}
+        self._before: list[tuple[MaintainedComponent, Known]] = []  # what was known of those that an update maintains
 
     @property
     def possible(self) -> bool:
@@ -73,6 +74,7 @@ class Maintenance:
         way: Transition | None = None,
     ) -> list[ComponentReport]:
         """Carry edits of explicit facts and a change of rules through all components; the caller commits or aborts."""
+        self._before.clear()
         edited = list(dict.fromkeys(edited))
         heads = self.heads if way is None else way.heads
         components = self.components if way is None else list(way.components.values())
@@ -85,6 +87,7 @@ class Maintenance:
             reports.append(_clear(engine, way, changed, watch))
         for done, component in enumerate(components, start=1):
             if component.rules_change or self._is_reached(engine, component, changed, own_edits):
+                self._before.append((component, copy(component.known)))
                 component.marks = MARKS.get(strategy, Marks.NONE) if marking else Marks.NONE
                 reports.append(_maintain(engine, component, strategy, changed, watch))
                 if progress is not None:
@@ -102,13 +105,10 @@ class Maintenance:
             return by_relation
         return engine.reaches(component.read_atoms, component.heads)
 
-    def known(self) -> list[object]:
-        """What is known beside the facts, to return to if an update fails."""
-        return [copy(component.known) for component in self.components]
-
-    def restore(self, kept: list[object]) -> None:
-        for component, state in zip(self.components, kept, strict=True):
-            component.known = state  # type: ignore[assignment]
+    def restore(self) -> None:
+        """The update has failed: what is known of components is what it was before."""
+        for component, known in reversed(self._before):
+            component.known = known
 
 
 def _clear(engine: MaintainingEngine, way: Transition, changed: dict[str, Flow], watch: Watch) -> ComponentReport:

@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
+import numpy as np
+
 from everlog.engines.interface import Engine, MaintainingEngine, Shape
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits
@@ -102,7 +104,6 @@ class Maintained:
     def __init__(self, workings: Workings, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> None:
         self._engine = cast(MaintainingEngine, workings.engine)
         self._maintenance, self._step = workings.maintenance, update.target.step
-        self._known = self._maintenance.known()
         self._new = [
             Shape(name, arity) for name, arity in update.target.arities.items() if name not in workings.arities
         ]
@@ -133,7 +134,7 @@ class Maintained:
         )
         watch.look()
         report.marked_implicit += sum(component.marked for component in report.phases)
-        self.changes, self.explicit = engine.changes(), engine.explicit_changes(update.edited())
+        self.changes, self.explicit = engine.changes(), _explicit(engine, update)
 
     def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
         self._engine.commit(publish=publish)
@@ -142,7 +143,7 @@ class Maintained:
 
     def abort(self) -> None:
         self._engine.abort()
-        self._maintenance.restore(self._known)
+        self._maintenance.restore()
         new = [shape.name for shape in self._new]
         for name in (*new, *(self._step.new_auxiliaries if self._step is not None else ())):
             self._engine.drop(name)
@@ -174,6 +175,18 @@ def _edit(workings: Workings, engine: MaintainingEngine, batch: Batch, edited: l
             engine.edit(closure.base, part.columns, part.rows, explicit=explicit)
             edited.append(closure.base)
     return engine.edit(batch.relation, facts.columns, facts.rows, explicit=explicit)
+
+
+def _explicit(engine: MaintainingEngine, update: CheckedUpdate) -> Mapping[str, WeightedFacts]:
+    """What has become explicit, and what no longer is: mostly just what was asked for."""
+    report = update.report
+    if report.already_there or report.not_there or (update.inserted and update.deleted):
+        return engine.explicit_changes(update.edited())
+    return {
+        name: WeightedFacts(batch.columns(), np.full(batch.rows, weight, np.int64))
+        for batches, weight in ((update.inserted, 1), (update.deleted, -1))
+        for name, batch in batches.items()
+    }
 
 
 class DerivedInPlace:

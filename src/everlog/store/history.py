@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from everlog.errors import HistoryError
 from everlog.facts.weighted import WeightedFacts
@@ -27,8 +28,7 @@ class HistoryLimits:
     facts: int = 10_000_000  # that they hold in all
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(NamedTuple):
     """What led from one version to the next."""
 
     before: Definitions
@@ -39,11 +39,7 @@ class Entry:
     views: Mapping[str, WeightedFacts]  # what came and went of what views show
     updates: int
     at: float
-
-    @property
-    def size(self) -> int:
-        parts = (self.changes, self.explicit, self.reshaped, self.views)
-        return sum(facts.rows for part in parts for facts in part.values())
+    size: int  # how many facts it holds, about
 
 
 class History:

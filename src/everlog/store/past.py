@@ -33,7 +33,7 @@ def state_at(state: State, entries: Sequence[Entry], version: int) -> State:
     windows.fill(definitions.views, engine)
     capture = engine.capture(latest=True)
     facts_then = FactsAtVersion(engine, engine.tick, capture)
-    return State(version, state.dictionary, definitions, facts_then, dict(windows.shown({})), state.limits)
+    return State(version, state.dictionary, definitions, facts_then, dict(windows.shown({})), state.limits, {})
 
 
 def _has(state: State, name: str) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Capture, Engine
@@ -57,17 +57,16 @@ class Definitions:
     program: EvaluatedProgram = field(default_factory=EvaluatedProgram)
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """Program, views, relations and facts at a version."""
 
     version: int
     dictionary: Dictionary
     definitions: Definitions
     facts: FactsAtVersion
-    shown: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict)  # what LIMIT and OFFSET leave of views
-    limits: Limits = field(default_factory=Limits)
-    known: dict[str, Any] = field(default_factory=dict, compare=False)  # what readers have found out
+    shown: Mapping[str, tuple[Fact, ...]]  # what LIMIT and OFFSET leave of views
+    limits: Limits  # on queries
+    known: dict[str, Any]  # what readers have found out
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -87,4 +86,4 @@ class State:
 
     def at(self, version: int, facts: FactsAtVersion) -> State:
         """The same at another version, or with the same facts at another place."""
-        return replace(self, version=version, facts=facts, known={})
+        return self._replace(version=version, facts=facts, known={})

@@ -63,7 +63,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
             rewrites and rewrites_pay(engine),
             limits,
         )
-        state = State(0, dictionary, Definitions(), FactsAtVersion(facts, facts.tick), limits=limits)
+        state = State(0, dictionary, Definitions(), FactsAtVersion(facts, facts.tick), {}, limits, {})
         self._timeline = Timeline(state, workings, history or HistoryLimits())
 
     def state(self) -> State:

@@ -10,9 +10,8 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from everlog.errors import UsageError
 from everlog.limits import Limits
@@ -30,8 +29,7 @@ if TYPE_CHECKING:
 _LONG_COMMIT = 1 << 16  # changed facts from which putting them in place takes a while, and nobody is to wait for it
 
 
-@dataclass(frozen=True)
-class _Accepted:
+class _Accepted(NamedTuple):
     """A state that is in place and waits for its update to be on disk."""
 
     ticket: int | None
@@ -79,7 +77,7 @@ class Timeline:
         """Bounds on updates and queries from now on."""
         with self._writing, self._publishing:
             self.workings.limits = limits
-            self.newest, self.published = (replace(state, limits=limits) for state in (self.newest, self.published))
+            self.newest, self.published = (state._replace(limits=limits) for state in (self.newest, self.published))
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -105,21 +103,17 @@ class Timeline:
         """Write an update that is about to be put in place; where that fails, nothing was changed."""
         return self.journal.write(step, version) if self.journal is not None else None
 
-    @contextmanager
-    def publishing(self, ticket: int | None, step: Step) -> Iterator[bool]:
-        """While a state is put in place: says whether it is published at once, and nobody reads meanwhile."""
-        large = sum(facts.rows for facts in step.changes.values()) > _LONG_COMMIT
-        if ticket is not None or large:
-            yield False
-        else:
-            with self._publishing:
-                yield True
+    def publishing(self, ticket: int | None, step: Step) -> AbstractContextManager[bool | None]:
+        """While a state is put in place: if true, it is published at once, and nobody reads meanwhile."""
+        large = sum([facts.rows for facts in step.changes.values()]) > _LONG_COMMIT
+        return nullcontext() if ticket is not None or large else self._publishing
 
     def accept(self, state: State, step: Step, change: Change, ticket: int | None) -> None:
         """A state is in place; by the thread that writes."""
-        views = {name: facts.at(state.version) for name, facts in step.views.items()}
+        views = {name: facts.at(state.version) for name, facts in step.views.items()} if step.views else step.views
+        size = sum([facts.rows for facts in step.changes.values()])
         entry = Entry(
-            step.before, state.version, step.changes, step.explicit, step.reshaped, views, change.updates, now()
+            step.before, state.version, step.changes, step.explicit, step.reshaped, views, change.updates, now(), size
         )
         self.newest = state
         self._accepted.append(_Accepted(ticket, state, entry, change))

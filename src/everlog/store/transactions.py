@@ -137,10 +137,7 @@ class Transaction:
             return self._state
         engine = self._workings.engine
         facts = FactsAtVersion(engine, engine.tick, engine.capture(latest=True))
-        return State(
-            self._state.version, self._state.dictionary, self._state.definitions, facts, self._state.shown,
-            self._state.limits,
-        )  # fmt: skip
+        return self._state.at(self._state.version, facts)
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update, in the engine too, where only this transaction sees it."""
@@ -174,7 +171,7 @@ class Transaction:
                 raise
             self._over = True
             with self._timeline.publishing(ticket, step) as publish:
-                state = self._put_in_place(step, publish=publish, version=version)
+                state = self._put_in_place(step, publish=bool(publish), version=version)
                 if publish:
                     self._timeline.published = state
             step.report.seconds = time.perf_counter() - started
@@ -187,7 +184,7 @@ class Transaction:
         program = replay.program()
         views = {name: view_query(name, text, program.prefixes, replay.version) for name, text in replay.views.items()}
         started = self._state.definitions
-        self._state = replace(self._state, definitions=replace(started, arities=replay.relations))
+        self._state = self._state._replace(definitions=replace(started, arities=replay.relations))
         self._workings.declare(replay.relations)
         self.only(Update(replay.facts(), {}, program), covers=replay.version, views=views or None)
 
@@ -386,7 +383,9 @@ class Transaction:
         step.views = workings.windows.follow(step.work.changes, before.views, target.views, engine)
         shown = workings.windows.shown(self._state.shown)
         version = self._state.version if version is None else version
-        self._state = State(version, self._state.dictionary, definitions, self._facts_now(), shown, self._state.limits)
+        self._state = State(
+            version, self._state.dictionary, definitions, self._facts_now(), shown, self._state.limits, {}
+        )
         return self._state
 
     def _facts_now(self) -> FactsAtVersion:

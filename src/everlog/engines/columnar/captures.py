@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -41,14 +40,13 @@ class Captures:
             self._held.append(weakref.ref(capture))
         return capture
 
-    @contextmanager
-    def closing(self) -> Iterator[bool]:
-        """While an update clears away what tells readers of the state before it; says whether there are any.
+    @property
+    def closing(self) -> threading.Lock:
+        """Held while an update clears away what tells readers of the state before it.
 
-        Who wants a capture meanwhile waits for the end of the block, so it is to be short.
+        Who wants a capture meanwhile waits for that, so it is to be short.
         """
-        with self._lock:
-            yield bool(self)
+        return self._lock
 
     def live(self) -> list[Capture]:
         return [capture for held in self._held if (capture := held()) is not None]

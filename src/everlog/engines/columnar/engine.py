@@ -8,6 +8,7 @@ kernel runs a phase whole and another a sweep (kernels.py), driven from runs.py.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -63,7 +64,11 @@ class ColumnarEngine:
         self.by_number: dict[int, Relation] = {}
         self.plans_by_phase = PlansByPhase()
         self.outcomes = KnownOutcomes()
-        self._updates = ColumnarUpdates(self)
+
+    @cached_property
+    def _updates(self) -> ColumnarUpdates:
+        """What updates need; a reader makes none."""
+        return ColumnarUpdates(self)
 
     # --- relations ----------------------------------------------------------------------------------------------------
 
@@ -237,7 +242,10 @@ class ColumnarEngine:
     def _size_of(self, relation: str) -> int:
         """How many facts there are, in the midst of an update too."""
         kept = self.known(relation)
-        return self._updates.count_now(kept) if kept is not None else 0
+        if kept is None:
+            return 0
+        at_work = int(self.tables.relations[kept.number, at.R_JOURNAL_SIZE]) > 0
+        return self._updates.count_now(kept) if at_work else self.size(kept) - kept.dead
 
     def _present(self, relation: Relation) -> Ids:
         """The rows whose fact is there."""
@@ -351,7 +359,8 @@ class ColumnarEngine:
 
     def _commit_from_scratch(self, sizes: dict[str, int], publish: bool) -> None:
         tick = self.tick + 1
-        with self.captures.closing() as watched:
+        with self.captures.closing:
+            watched = bool(self.captures)
             for name, relation in self._relations.items():
                 first, size = sizes.get(name, 0), self.size(relation)
                 if watched or not publish:
@@ -382,10 +391,6 @@ class ColumnarEngine:
 
     def capture(self, *, latest: bool = False) -> Capture:
         return self.captures.take(self, latest)
-
-    def adopt_indexes(self) -> None:
-        """Take over the indexes that readers have built meanwhile."""
-        self.captures.adopt(self)
 
     def begin_sweep(self, own: Integers, owners: Integers, code: Integers, begins: Integers) -> None:
         """Queue the facts that a sweep begins with."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,8 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.engine import ColumnarEngine
-from everlog.engines.columnar.relations import Index, Relation
+from everlog.engines.columnar.relations import Index, Relation, Tables
+from everlog.engines.columnar.statistics import Sample
 from everlog.engines.columnar.version_kernels import count_visible, visible_rows
 from everlog.engines.interface import Shape
 from everlog.facts.weighted import WeightedFacts
@@ -55,13 +57,11 @@ class ColumnarReader(ColumnarEngine):
         for columns, index in captured.indexes.items():
             own = relation.indexes[columns] = copy(index)
             own.number = self.tables.new_index()
-        relation.on_new_index = self._offer
+        # Not a method of this reader: it would be part of a cycle, and hold the capture until that is noticed.
+        relation.on_new_index = partial(_offer, self._capture, self.tables)
         relation.describe(self.tables)
         self._relations[relation.name] = self.by_number[relation.number] = relation
         return relation
-
-    def _offer(self, relation: Relation, index: Index) -> None:
-        self._capture.offer(relation, index, int(self.tables.indexes[index.number, at.I_USED]))
 
     def declare(self, shape: Shape) -> None:
         known = self.known(shape.name)
@@ -118,3 +118,17 @@ class ColumnarReader(ColumnarEngine):
 
     def _present(self, relation: Relation) -> Ids:
         return self._rows(relation) if relation.is_read_only else super()._present(relation)
+
+    def _sample(self, relation: str) -> Sample:
+        read = self.relation(relation)
+        if read.origin is not None:
+            read.sample = read.origin.sample
+        sample = super()._sample(relation)
+        if read.origin is not None:
+            read.origin.sample = sample  # about the same for others
+        return sample
+
+
+def _offer(capture: Capture, tables: Tables, relation: Relation, index: Index) -> None:
+    """A reader has built an index that others may have use for."""
+    capture.offer(relation, index, int(tables.indexes[index.number, at.I_USED]))

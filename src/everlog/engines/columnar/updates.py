@@ -97,6 +97,7 @@ class ColumnarUpdates:
             return
         engine = self._engine
         if not self._sizes:
+            engine.captures.adopt(engine)
             self._oldest = engine.captures.oldest_needed()
         self._sizes[relation.name] = engine.size(relation)
         relation.writes += 1
@@ -246,8 +247,8 @@ class ColumnarUpdates:
         watched = not publish or self._touched() > _LONG_COMMIT
         if watched:
             self._note_undo(tick)
-        with engine.captures.closing() if not watched else nullcontext() as needed:
-            if needed:
+        with nullcontext() if watched else engine.captures.closing:
+            if not watched and engine.captures:
                 self._note_undo(tick)
             for relation, size in relations:
                 died = commit_rows(engine.tables.relations, relation.number, tick)
@@ -285,8 +286,8 @@ class ColumnarUpdates:
 
     def _touched(self) -> int:
         """How many rows the update has touched."""
-        numbers = [self._engine.relation(name).number for name in self._sizes]
-        return int(self._engine.tables.relations[numbers, at.R_JOURNAL_SIZE].sum())
+        table = self._engine.tables.relations
+        return sum([int(table[self._engine.relation(name).number, at.R_JOURNAL_SIZE]) for name in self._sizes])
 
     def _note_undo(self, tick: int) -> None:
         """Write down what the touched rows were, for those who read an older tick."""

@@ -7,6 +7,7 @@
     ├── DataError                     facts that cannot be read or do not fit; names file and line
     │   ├── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
     │   └── DamagedLogError           a log of updates that was changed after it was written; `offset` says where
+    │       └── DamagedSnapshotError  the same for a snapshot
     ├── NotFoundError                 a file, relation or rule that is not there
     │   └── HistoryError              a version that is no longer remembered; `oldest` says from when on they are
     ├── ConstraintError               an update that would break a constraint; `violations` has the matches
@@ -138,6 +139,12 @@ class DamagedLogError(DataError):
 
     def as_data(self) -> dict[str, Any]:
         return {**super().as_data(), "offset": self.offset}
+
+
+class DamagedSnapshotError(DamagedLogError):
+    """A snapshot that does not fit its checksums."""
+
+    code = "D310"
 
 
 class StoreInUseError(EverlogError):

@@ -184,11 +184,11 @@ def test_two_writers(everlog: Everlog, kb: str, folder: Path) -> None:
 
 
 def test_a_damaged_log(everlog: Everlog, kb: str, folder: Path) -> None:
-    log = folder / kb / "updates.log"
+    log = folder / kb / "updates-000000000000.log"
     data = bytearray(log.read_bytes())
     data[60] ^= 4
     log.write_bytes(data)
-    shows(everlog("verify", kb), 4, "kb/updates.log", "byte 24")
+    shows(everlog("verify", kb), 4, "kb/updates-000000000000.log", "byte 24")
     assert json.loads(everlog("verify", kb, "--json").out)["offset"] == 24
 
 

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.kinds import KIND_OTHER, described
+from everlog.dictionary.stored_terms import StoredTerms, stored_terms
 from everlog.errors import LimitError
 from everlog.facts.terms import Term, key_of, term_of
 
@@ -42,16 +43,21 @@ class Dictionary:
 
     dtype: type[np.signedinteger[Any]] = np.int32
 
-    def __init__(self) -> None:
+    def __init__(self, stored: StoredTerms | None = None) -> None:
+        """`stored`: terms that are there already, in a file, say."""
+        self._stored = stored
+        self._first = 0 if stored is None else len(stored)  # the first id that is not stored
         self._ids: dict[str, int] = {"": UNBOUND}
-        self._keys: list[str] = [""]
+        self._keys: list[str] = [""] if stored is None else []  # of ids from the first on
         self._terms: dict[int, Term] = {}  # decoded so far
         self._arrays = np.full(16, KIND_OTHER, np.uint8), np.full(16, np.nan, np.float64)  # kinds, numbers
         self._described = 1  # kinds and numbers are filled up to here
+        if stored is not None:
+            self._arrays, self._described = stored.described, len(stored)
         self._describing = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return self._first + len(self._keys)
 
     # --- terms to ids -----------------------------------------------------------------------------------------------
 
@@ -67,8 +73,10 @@ class Dictionary:
             if inline is not None:
                 return inline
         found = self._ids.get(key)
+        if found is None and self._stored is not None:
+            found = self._find_stored(key)
         if found is None:
-            found = len(self._keys)
+            found = self._first + len(self._keys)
             if found >= MOST_TERMS:
                 raise LimitError(
                     "more than a billion distinct terms", hint="use the Spark engine for data of this size"
@@ -101,12 +109,26 @@ class Dictionary:
     def find_key(self, key: str) -> int | None:
         """The same for the key of a term."""
         found = self._ids.get(key)
-        return _inline_integer(key) if found is None and key.startswith("^integer ") else found
+        if found is None and key.startswith("^integer "):
+            found = _inline_integer(key)
+        return self._find_stored(key) if found is None and self._stored is not None else found
+
+    def _find_stored(self, key: str) -> int | None:
+        assert self._stored is not None
+        found = self._stored.find(key)
+        if found is not None:
+            self._ids[key] = found  # who asks once asks again
+        return found
 
     # --- ids to terms -----------------------------------------------------------------------------------------------
 
     def key(self, id_: int) -> str:
-        return self._keys[id_] if id_ >= 0 else f"^integer {id_ + INLINE_OFFSET}"
+        if id_ < 0:
+            return f"^integer {id_ + INLINE_OFFSET}"
+        if id_ < self._first:
+            assert self._stored is not None
+            return self._stored.key(id_)
+        return self._keys[id_ - self._first]
 
     def decode(self, id_: int) -> Term:
         if id_ < 0:
@@ -115,7 +137,7 @@ class Dictionary:
         if term is None:
             if id_ == UNBOUND:
                 raise KeyError("UNBOUND is no term")
-            term = self._terms[id_] = term_of(self._keys[id_])
+            term = self._terms[id_] = term_of(self.key(id_))
         return term
 
     def decode_many(self, ids: Sequence[int] | Ids) -> list[Term]:
@@ -126,21 +148,35 @@ class Dictionary:
 
     def described(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
         """For each id >= 0 how its term compares, and its number or point in time as a double; see kinds.py."""
-        if len(self._keys) != self._described:
+        if len(self) != self._described:
             with self._describing:
                 self._describe()
         return self._arrays
 
     def _describe(self) -> None:
-        size = len(self._keys)
+        size = len(self)
         kinds, numbers = self._arrays
         if size > len(kinds):
             more = max(size, 2 * len(kinds)) - len(kinds)
             kinds = np.concatenate([kinds, np.full(more, KIND_OTHER, np.uint8)])
             numbers = np.concatenate([numbers, np.full(more, np.nan)])
         for id_ in range(self._described, size):
-            kinds[id_], numbers[id_] = described(self._keys[id_])
+            kinds[id_], numbers[id_] = described(self.key(id_))
         self._arrays, self._described = (kinds, numbers), size
+
+    def stored(self) -> StoredTerms:
+        """All terms that there are now, in the form in which they are stored."""
+        keys = self._keys[: len(self._keys)]  # others may be adding to it
+        size = self._first + len(keys)
+        with self._describing:
+            kinds, numbers = self._arrays
+            known = min(size, self._described)
+        more = size - known
+        kinds = np.concatenate([kinds[:known], np.full(more, KIND_OTHER, np.uint8)]) if more else kinds[:size]
+        numbers = np.concatenate([numbers[:known], np.full(more, np.nan)]) if more else numbers[:size]
+        for id_ in range(known, size):
+            kinds[id_], numbers[id_] = described(keys[id_ - self._first])
+        return stored_terms(self._stored, keys, kinds, numbers)
 
     def scratch(self) -> Dictionary:
         """A dictionary for one query: this one, and terms that only the query knows."""

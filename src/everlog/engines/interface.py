@@ -16,7 +16,7 @@ Algorithms in `maintenance/` speak to engines through these verbs alone. Laws, t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -29,6 +29,7 @@ from everlog.rules.syntax import Atom
 
 if TYPE_CHECKING:
     from everlog.dictionary.dictionary import Dictionary, Ids
+    from everlog.engines.dumps import RelationDump
     from everlog.limits import Watch
 
 
@@ -59,6 +60,7 @@ class Capabilities:
 
     maintains: bool = False  # it can carry an update through, and keeps views
     windows: bool = True  # ORDER BY with LIMIT inside of a query
+    durable: bool = True  # it can be kept in a folder
     concurrent: bool = False  # captures may be taken and read while an update is at work
 
 
@@ -115,6 +117,9 @@ class Engine(Protocol):
     def restore(self, relation: str, facts: WeightedFacts | None, explicit: WeightedFacts | None) -> None:
         """Take facts of an empty relation as they are, derived ones too; `explicit` says which of them are."""
 
+    def load_dump(self, dump: RelationDump) -> None:
+        """Make a relation that is not declared yet what was dumped."""
+
     def begin(self, relations: Sequence[str]) -> None:
         """Start a phase that defines these relations: ALL is what is there, NEW is empty."""
 
@@ -169,6 +174,9 @@ class Capture(Protocol):
 
     def reader(self) -> Engine:
         """An engine over this state for one query; what the query derives is its own."""
+
+    def dump(self) -> Iterator[RelationDump]:
+        """All relations as arrays (engines/dumps.py)."""
 
 
 class MaintainingEngine(Engine, Protocol):

@@ -15,6 +15,7 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Engine, MaintainingEngine, Shape
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits
@@ -32,6 +33,7 @@ from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
 from everlog.store.rematerialise import difference, load, load_remaining
 from everlog.store.rule_steps import RuleStep
+from everlog.store.state import Definitions
 from everlog.store.view_queries import ViewQuery
 from everlog.store.windows import Windows
 
@@ -249,6 +251,20 @@ class DerivedAgain:
 
     def abort(self) -> None:
         """The engine that was there was only read."""
+
+
+def derive_from_explicit(
+    engine: Engine, dumps: Sequence[RelationDump], definitions: Definitions, limits: Limits
+) -> None:
+    """Take only what is explicit of relations that were dumped, and derive the rest."""
+    for dump in dumps:
+        if dump.shape.name in definitions.arities:
+            engine.declare(Shape(dump.shape.name, dump.shape.arity))
+            facts = dump.facts[dump.explicit]
+            columns = [facts[:, position] for position in range(dump.shape.arity)]
+            engine.load(dump.shape.name, columns, len(facts))
+    load_bases(engine, definitions.program.rewriting.closures)
+    materialise(engine, definitions.program.components, limits.watch())
 
 
 def _program(workings: Workings, update: CheckedUpdate) -> EvaluatedProgram:

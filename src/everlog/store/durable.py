@@ -1,89 +1,142 @@
 """How does a knowledge base outlive its process?
 
-It has a folder with two files: `updates.log` (log.py) and `lock`, which the one writer holds. Every update is written
-to the log before it counts. Opening reads the log, works out which explicit facts, rules and prefixes are left in the
-end (replay.py), and derives once from those, so that it takes as long as the data asks for, not as its history does.
+It has a folder (folders.py). Every update is written to the log before it counts. Now and then a snapshot is written,
+beside the updates that go on meanwhile: from its version on there is a new log, so that opening reads the snapshot and
+the log after it. The snapshot before, and the logs since then, stay for the history of versions.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.errors import OutputError, StoreInUseError, UsageError
+from everlog.errors import DamagedLogError, DamagedSnapshotError, EverlogError, UsageError
+from everlog.logs import logger
 from everlog.rules.printer import print_rule
-from everlog.store.log import UpdateLog
+from everlog.store.folders import Folder
+from everlog.store.log import LogReader, UpdateLog, damage
 from everlog.store.records import UNREADABLE, Record, decode_record, encode_record
-from everlog.store.replay import Replay
+from everlog.store.snapshots import KnownByRules, OpenedSnapshot, known_of, write_snapshot
+from everlog.store.state import State
 
 if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
     from everlog.store.transactions import Step
 
-LOG, LOCK = "updates.log", "lock"
-_OURS = (LOCK, "updates.new")  # what is there before the log is
-
-
-def open_folder(timeline: Timeline, folder: Path) -> None:
-    """Bring an empty knowledge base to the state that a folder keeps, and keep its updates there from now on."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be made a folder ({error.strerror})", hint="choose another one") from error
-    if not (folder / LOG).exists() and any(entry.name not in _OURS for entry in folder.iterdir()):
-        raise UsageError(f"{folder} holds other files, and no knowledge base", hint="name an empty or a new folder")
-    lock = _lock(folder)
-    try:
-        journal = Journal(UpdateLog(folder / LOG), lock)
-    except BaseException:
-        os.close(lock)
-        raise
-    try:
-        journal.replay(timeline)
-    except BaseException:
-        journal.close()
-        raise
-    timeline.journal = journal
+_SNAPSHOT_FROM = 32 << 20  # bytes of log from which a snapshot is worth the while …
+_SNAPSHOT_SHARE = 0.5  # … and how much of the last snapshot's size they come to at least
 
 
 def is_folder(path: Path) -> bool:
     """Whether a knowledge base is kept there."""
-    return (path / LOG).is_file()
+    return Folder(path).exists()
+
+
+def open_folder(timeline: Timeline, path: Path) -> None:
+    """Bring an empty knowledge base to the state that a folder keeps, and keep its updates there from now on."""
+    if not timeline.workings.engine.capabilities.durable:
+        raise UsageError(
+            f"the engine {timeline.workings.engine.name} keeps nothing in a folder",
+            hint="use columnar, or a pipeline, which writes tables",
+        )
+    folder = Folder(path)
+    folder.make()
+    lock = folder.lock()
+    try:
+        folder.remove_unfinished()
+        snapshot = read_newest(timeline, folder)
+        log = _newest_log(folder, snapshot)
+        timeline.replay(list(records_after(folder, snapshot, timeline.newest.dictionary, log)))
+    except BaseException:
+        os.close(lock)
+        raise
+    timeline.journal = Journal(timeline, folder, log, lock)
+
+
+def read_newest(timeline: Timeline, folder: Folder) -> int:
+    """Begin with the newest snapshot, or with nothing; gives its version."""
+    snapshots = folder.snapshots()
+    if not snapshots:
+        return 0
+    version, path = snapshots[-1]
+    try:
+        timeline.begin(OpenedSnapshot(path))
+    except DamagedSnapshotError as error:
+        error.hint = _what_can_be_saved(folder, path)
+        raise
+    return version
+
+
+def _what_can_be_saved(folder: Folder, path: Path) -> str:
+    older = [version for version, other in folder.snapshots() if other != path]
+    logs = [base for base, _ in folder.logs()]
+    begin = older[-1] if older else 0
+    if begin in logs:
+        return f"nothing is lost: remove {path.name}, and the log from version {begin} on gives everything back"
+    return "restore it from a copy; everlog backup makes one"
+
+
+def _newest_log(folder: Folder, snapshot: int) -> UpdateLog:
+    logs = folder.logs()
+    return UpdateLog(logs[-1][1]) if logs else UpdateLog(folder.log(snapshot), snapshot)
+
+
+def records_after(folder: Folder, version: int, dictionary: Dictionary, log: UpdateLog | None) -> Iterator[Record]:
+    """The updates after a version, log after log; the last log is read through `log`, to be written to from then on."""
+    logs = folder.logs()
+    reached = version
+    for number, (base, path) in enumerate(logs):
+        following = logs[number + 1][0] if number + 1 < len(logs) else None
+        if following is not None and following <= version:
+            continue  # all of it is in the snapshot
+        if base > reached:
+            raise DamagedLogError(
+                f"the updates from version {reached} to {base} are missing",
+                path=str(path),
+                offset=0,
+                hint="a file was removed; restore the folder from a copy",
+            )
+        payloads = log.read() if log is not None and path == log.path else LogReader(path).read()
+        for offset, payload in payloads:
+            try:
+                record = decode_record(payload, dictionary)
+            except UNREADABLE as error:
+                raise damage(path, offset, f"a record that says no update ({error!r})") from error
+            if record.version > reached:
+                reached = record.version
+                yield record
+        if following is not None and reached < following:
+            raise DamagedLogError(
+                f"the log ends at version {reached}, and the next begins at {following}",
+                path=str(path),
+                offset=path.stat().st_size,
+                hint="the file was cut; restore it from a copy",
+            )
 
 
 class Journal:
     """Where a knowledge base writes its updates."""
 
-    def __init__(self, log: UpdateLog, lock: int) -> None:
+    def __init__(self, timeline: Timeline, folder: Folder, log: UpdateLog, lock: int) -> None:
+        self._timeline, self.folder = timeline, folder
         self._log: UpdateLog | None = log
         self._lock = lock
-        self._dictionary: Dictionary
-
-    def replay(self, timeline: Timeline) -> None:
-        """Bring an empty knowledge base to the last version of the log."""
-        assert self._log is not None and timeline.newest.version == 0
+        self._synced_before = 0  # bytes of logs before this one, so that tickets go on growing
         self._dictionary = timeline.newest.dictionary
-        replay = Replay()
-        for offset, payload in self._log.read():
-            try:
-                replay.add(decode_record(payload, self._dictionary))
-            except UNREADABLE as error:
-                raise self._log.damage(offset, f"a record that says no update ({error!r})") from error
-        if replay.version:
-            with timeline.writing() as transaction:
-                transaction.replay(replay)
-            timeline.settle(None)
-            timeline.history.begin_at(replay.version)
+        self._snapshot_size = max((path.stat().st_size for _, path in folder.snapshots()), default=0)
+        self._snapshotting = threading.Lock()
+        self._thread: threading.Thread | None = None
 
     def write(self, step: Step, version: int) -> int:
         """Log an update that is about to count; gives what `sync` is to be called with."""
         self.check_open()
         assert self._log is not None
-        return self._log.append(encode_record(record_of(step, version), self._dictionary))
+        return self._synced_before + self._log.append(encode_record(record_of(step, version), self._dictionary))
 
     def check_open(self) -> None:
         if self._log is None:
@@ -91,31 +144,90 @@ class Journal:
 
     def sync(self, ticket: int) -> None:
         """Wait until an update is on disk."""
-        log = self._log
-        if log is not None:  # else it was closed, which syncs
-            log.sync(ticket)
+        log, before = self._log, self._synced_before
+        if log is not None and ticket > before:  # else it was synced when the log was changed or closed
+            log.sync(ticket - before)
 
     def synced(self) -> int:
-        return self._log.synced if self._log is not None else 1 << 62
+        log = self._log
+        return self._synced_before + log.synced if log is not None else 1 << 62
 
     def close(self) -> None:
         if self._log is not None:
+            thread = self._thread
+            if thread is not None and thread is not threading.current_thread():
+                thread.join()
             log, self._log = self._log, None
             log.close()
             os.close(self._lock)
+
+    # --- snapshots ----------------------------------------------------------------------------------------------------
+
+    def snapshot_if_due(self) -> None:
+        """Write a snapshot in the background, if the log has become long."""
+        log = self._log
+        if log is None or log.size < max(_SNAPSHOT_FROM, _SNAPSHOT_SHARE * self._snapshot_size):
+            return
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._snapshot_quietly, name="everlog-snapshot", daemon=True)
+            self._thread.start()
+
+    def _snapshot_quietly(self) -> None:
+        try:
+            self.snapshot()
+        except EverlogError as error:
+            logger.error("no snapshot was written: %s", error)
+
+    def snapshot(self) -> Path:
+        """Write a snapshot of the newest state, and go on with a new log; updates may go on meanwhile."""
+        with self._snapshotting:
+            state, known = self._begin_log()
+            path = self.folder.snapshot(state.version)
+            self._snapshot_size = write_snapshot(path, state, known)
+            self._remove_superfluous(state.version)
+            return path
+
+    def _begin_log(self) -> tuple[State, KnownByRules]:
+        """From the state that is given on, updates go to another log."""
+        with self._timeline.paused() as state:
+            self.check_open()
+            assert self._log is not None
+            known = known_of(self._timeline.workings.maintenance)
+            old = self._log
+            old.sync(old.size)
+            if not self.folder.log(state.version).exists():
+                self._log = UpdateLog(self.folder.log(state.version), state.version)
+                list(self._log.read())
+                self._synced_before += old.size
+                old.close()
+        self._timeline.settle(None)
+        return state, known
+
+    def _remove_superfluous(self, version: int) -> None:
+        """Remove what neither opening nor the history of versions needs."""
+        snapshots = [each for each, _ in self.folder.snapshots()]
+        remembered = self._timeline.history.oldest
+        useful = [each for each in snapshots if each <= remembered] or [0]
+        begin = max(useful)
+        for each, path in self.folder.snapshots():
+            if each < begin and each != version:
+                path.unlink(missing_ok=True)
+        logs = self.folder.logs()
+        for (_, path), (following, _) in zip(logs, logs[1:], strict=False):
+            if following <= begin:
+                path.unlink(missing_ok=True)
 
 
 def record_of(step: Step, version: int) -> Record:
     """What the log keeps of an update."""
     before, target = step.before, step.target
-    remaining = set(target.rules)
-    known = set(before.rules)
+    known, staying = set(before.rules), set(target.rules)
     return Record(
         version,
         explicit=step.explicit,
         relations={name: arity for name, arity in target.arities.items() if before.arities.get(name) != arity},
         prefixes={name: iri for name, iri in target.prefixes.items() if before.prefixes.get(name) != iri},
-        remove_rules=[str(rule.name) for rule in before.rules if rule not in remaining],
+        remove_rules=[str(rule.name) for rule in before.rules if rule not in staying],
         add_rules={str(rule.name): print_rule(rule) for rule in target.rules if rule not in known},
         views={
             name: view.text if (view := target.views.get(name)) is not None else None
@@ -125,24 +237,3 @@ def record_of(step: Step, version: int) -> Record:
         updates=version - step.version_before,
         at=time.time(),
     )
-
-
-def _lock(folder: Path) -> int:
-    """Become the folder's one writer. The system lets go of the lock when the process ends, however it ends."""
-    path = folder / LOCK
-    try:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise OutputError(f"{path}: cannot be opened ({error.strerror})", hint="choose another folder") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        holder = os.read(lock, 20).decode(errors="replace").strip()
-        os.close(lock)
-        who = "this process" if holder == str(os.getpid()) else f"process {holder}" if holder else "another process"
-        raise StoreInUseError(
-            f"{folder} is open in {who}", hint="one at a time may write to it: close it there first"
-        ) from None
-    os.ftruncate(lock, 0)
-    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return lock

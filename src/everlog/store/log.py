@@ -6,8 +6,8 @@ The log is one file that only grows. It begins with a header, and each update ad
     record    u64 length · u32 CRC-32 of the payload · u32 CRC-32 of the 12 bytes before, chained · payload
 
 all little-endian. The chained checksum begins from that of the record before (or the header), so that a record that is
-missing or in another place is noticed. The base version is that of the state before the first record: 0 here, that of a
-snapshot for a log that continues one. What a payload says is in records.py.
+missing or in another place is noticed. The base version is that of the state before the first record: a log continues
+the one before it, from the version of a snapshot on (durable.py). What a payload says is in records.py.
 
 A record is written and synced before its update is acknowledged. So whoever is killed while writing leaves at most an
 incomplete last record, of an update that nobody was told of: opening cuts it off. Anything else that does not fit its
@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from everlog.errors import DamagedLogError, OutputError
+from everlog.store.disk import sync_folder, write_all
 
 FORMAT = 1
 
@@ -36,14 +37,73 @@ HEADER_BYTES = _HEADER.size + _CHECKSUM.size
 RECORD_BYTES = _RECORD.size + _CHECKSUM.size
 
 
-class UpdateLog:
-    """A log open for reading once and then for appending. The caller holds the store's lock."""
+class LogReader:
+    """Reads the records of a log, as far as they are written; it may go on when there are more."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.end = 0  # where the last good record ends
+        self.chain = 0  # the checksum of its head
+        self.base = 0  # the version before the first record
+
+    def read(self) -> Iterator[tuple[int, bytes]]:
+        """Offset and payload of each record from the last one that was read on, up to one that is incomplete."""
+        with open(self.path, "rb") as file:
+            if not self.end:
+                self.chain = self._check_header(file.read(HEADER_BYTES))
+                self.end = HEADER_BYTES
+            file.seek(self.end)
+            while head := file.read(RECORD_BYTES):
+                if len(head) < RECORD_BYTES:
+                    return
+                chain = zlib.crc32(head[: _RECORD.size], self.chain)
+                if _CHECKSUM.pack(chain) != head[_RECORD.size :]:
+                    raise damage(self.path, self.end, "the head of a record does not fit its checksum")
+                length, checksum = _RECORD.unpack_from(head)
+                payload = file.read(length)
+                if len(payload) < length:
+                    return
+                if zlib.crc32(payload) != checksum:
+                    raise damage(self.path, self.end, f"a record of {length:,} bytes does not fit its checksum")
+                offset, self.chain, self.end = self.end, chain, self.end + RECORD_BYTES + length
+                yield offset, payload
+
+    def _check_header(self, header: bytes) -> int:
+        """The header's checksum, if all is well with it."""
+        if not header.startswith(_MAGIC):
+            raise DamagedLogError("this is not a log of Everlog", path=str(self.path), offset=0)
+        if len(header) < HEADER_BYTES or _CHECKSUM.pack(zlib.crc32(header[: _HEADER.size])) != header[_HEADER.size :]:
+            raise damage(self.path, 0, "the header does not fit its checksum")
+        _, format, self.base = _HEADER.unpack_from(header)
+        if format != FORMAT:
+            raise DamagedLogError(
+                f"the log has format {format}, and this Everlog reads format {FORMAT}",
+                path=str(self.path),
+                offset=len(_MAGIC),
+                hint="use a newer Everlog",
+            )
+        return zlib.crc32(header[: _HEADER.size])
+
+
+def damage(path: Path, offset: int, what: str) -> DamagedLogError:
+    """An error for what stands at an offset of a log."""
+    return DamagedLogError(
+        f"byte {offset:,}: {what}",
+        path=str(path),
+        offset=offset,
+        hint="the file was changed or the disk is failing; restore it from a copy",
+    )
+
+
+class UpdateLog:
+    """A log open for reading once and then for appending. The caller holds the store's lock."""
+
+    def __init__(self, path: Path, base: int = 0) -> None:
+        """`base`: the version before its first record, where it is not there yet."""
+        self.path = path
         try:
             if not path.exists():
-                _begin(path)
+                _begin(path, base)
             self._file = os.open(path, os.O_RDWR)
         except OSError as error:
             raise OutputError(f"{path}: cannot be opened ({error.strerror})", hint="choose another folder") from error
@@ -55,24 +115,11 @@ class UpdateLog:
 
     def read(self) -> Iterator[tuple[int, bytes]]:
         """Offset and payload of each record; an incomplete last one is cut off. Read it to the end before `append`."""
-        with open(self.path, "rb") as file:
-            self._chain = self._check_header(file.read(HEADER_BYTES))
-            self._end = HEADER_BYTES
-            while head := file.read(RECORD_BYTES):
-                if len(head) < RECORD_BYTES:
-                    break
-                chain = zlib.crc32(head[: _RECORD.size], self._chain)
-                if _CHECKSUM.pack(chain) != head[_RECORD.size :]:
-                    raise self.damage(self._end, "the head of a record does not fit its checksum")
-                length, checksum = _RECORD.unpack_from(head)
-                payload = file.read(length)
-                if len(payload) < length:
-                    break
-                if zlib.crc32(payload) != checksum:
-                    raise self.damage(self._end, f"a record of {length:,} bytes does not fit its checksum")
-                yield self._end, payload
-                self._chain = chain
-                self._end += RECORD_BYTES + length
+        reader = LogReader(self.path)
+        for offset, payload in reader.read():
+            yield offset, payload
+            self._chain, self._end = reader.chain, reader.end
+        self._chain, self._end = reader.chain, reader.end
         if os.fstat(self._file).st_size > self._end:
             os.ftruncate(self._file, self._end)
             os.fsync(self._file)
@@ -93,7 +140,7 @@ class UpdateLog:
         record = head + _CHECKSUM.pack(chain) + payload
         start = self._end
         try:
-            _write_all(self._file, record, start)
+            write_all(self._file, record, start)
         except BaseException as error:
             self._cut(start)
             if isinstance(error, OSError):
@@ -117,20 +164,17 @@ class UpdateLog:
             else:
                 return
             self._syncing, written = True, self._end
-        failure: OSError | None = None
         try:
             os.fdatasync(self._file)
         except OSError as error:
-            failure = error
-        with self._turn:
-            self._syncing, self._failure = False, failure
-            if failure is None:
-                self.synced = max(self.synced, written)
-            else:
-                self._end = -1
-            self._turn.notify_all()
-        if failure is not None:
-            raise self._not_synced(failure)
+            self._end, self._failure = -1, error  # what is on disk is not known: nothing may follow it
+            raise self._not_synced(error) from error
+        else:
+            self.synced = max(self.synced, written)
+        finally:
+            with self._turn:
+                self._syncing = False
+                self._turn.notify_all()
 
     def _not_synced(self, failure: OSError) -> OutputError:
         return OutputError(
@@ -141,30 +185,10 @@ class UpdateLog:
     def close(self) -> None:
         os.close(self._file)
 
-    def damage(self, offset: int, what: str) -> DamagedLogError:
-        """An error for what stands at an offset."""
-        return DamagedLogError(
-            f"byte {offset:,}: {what}",
-            path=str(self.path),
-            offset=offset,
-            hint="the file was changed or the disk is failing; restore it from a copy",
-        )
-
-    def _check_header(self, header: bytes) -> int:
-        """The header's checksum, if all is well with it."""
-        if not header.startswith(_MAGIC):
-            raise DamagedLogError("this is not a log of Everlog", path=str(self.path), offset=0)
-        if len(header) < HEADER_BYTES or _CHECKSUM.pack(zlib.crc32(header[: _HEADER.size])) != header[_HEADER.size :]:
-            raise self.damage(0, "the header does not fit its checksum")
-        _, format, _ = _HEADER.unpack_from(header)
-        if format != FORMAT:
-            raise DamagedLogError(
-                f"the log has format {format}, and this Everlog reads format {FORMAT}",
-                path=str(self.path),
-                offset=len(_MAGIC),
-                hint="use a newer Everlog",
-            )
-        return zlib.crc32(header[: _HEADER.size])
+    @property
+    def size(self) -> int:
+        """Bytes of good records."""
+        return self._end
 
     def _cut(self, length: int) -> None:
         """Take back what was written; if even that fails, nothing may be written after it."""
@@ -177,31 +201,15 @@ class UpdateLog:
             pass  # the next append says so
 
 
-def _begin(path: Path) -> None:
+def _begin(path: Path, base: int) -> None:
     """Make an empty log, whole from the first moment: a file that is shorter than a header is always damage."""
-    header = _HEADER.pack(_MAGIC, FORMAT, 0)
+    header = _HEADER.pack(_MAGIC, FORMAT, base)
     beside = path.with_suffix(".new")
     file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     try:
-        _write_all(file, header + _CHECKSUM.pack(zlib.crc32(header)), 0)
+        write_all(file, header + _CHECKSUM.pack(zlib.crc32(header)), 0)
         os.fsync(file)
     finally:
         os.close(file)
     os.replace(beside, path)
-    _sync_folder(path.parent)
-
-
-def _write_all(file: int, data: bytes, offset: int) -> None:
-    view = memoryview(data)
-    while view:
-        written = os.pwrite(file, view, offset)
-        view, offset = view[written:], offset + written
-
-
-def _sync_folder(folder: Path) -> None:
-    """A new name in a folder lasts once the folder is synced too."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+    sync_folder(path.parent)

@@ -6,7 +6,7 @@ as they come, and each relation is settled once, with arrays. Prefixes and ariti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -46,17 +46,20 @@ class Replay:
 
     def program(self) -> Program:
         """The rules in force, and all prefixes."""
-        rules: Program = Program()
-        if self._rules:
-            from everlog.rules.parser import parse_program
-
-            rules = parse_program("\n".join(self._rules.values()), "<log>")
-        return Program(rules=rules.rules, prefixes=self._prefixes)
+        return parse_rules(self._rules.values(), self._prefixes, {})
 
     def facts(self) -> list[EncodedFacts]:
         """The explicit facts, relation by relation."""
         settled = [(relation, _settle(parts)) for (relation, _), parts in self._facts.items()]
         return [EncodedFacts(relation, facts) for relation, facts in settled if facts.rows]
+
+
+def parse_rules(texts: Iterable[str], new: Mapping[str, str], known: Mapping[str, str]) -> Program:
+    """A program from the texts of rules, with the prefixes that came with them."""
+    from everlog.rules.parser import parse_program
+
+    rules = parse_program("\n".join(texts), "<log>", {**known, **new}).rules
+    return Program(rules=rules, prefixes=new)
 
 
 def _settle(parts: Sequence[WeightedFacts]) -> WeightedFacts:

@@ -28,6 +28,11 @@ class FactsAtVersion:
         self._capture = capture
         self._lock = threading.Lock()
 
+    @classmethod
+    def newest(cls, engine: Engine) -> FactsAtVersion:
+        """The facts after the last commit, which may not be published yet."""
+        return cls(engine, engine.tick, engine.capture(latest=True))
+
     def take(self) -> None:
         """Hold on to the facts, which the engine has published and may be about to change."""
         with self._lock:

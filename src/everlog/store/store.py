@@ -15,7 +15,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -179,15 +179,12 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         change: Change = self._timeline.follow(lambda transaction: transaction.only(update, **options))
         return change
 
-    @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self) -> AbstractContextManager[Transaction]:
         """Several updates, and queries that see them: all become the next version at the end of the block, or none.
 
         Others see nothing of it before, and updates of other threads wait for its end.
         """
-        with self._timeline.writing() as transaction, transaction:
-            yield transaction
-        self._timeline.settle(transaction.ticket)
+        return self._timeline.transaction()
 
     def what_if(
         self,

@@ -9,22 +9,30 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from everlog.engines.interface import Shape
 from everlog.errors import UsageError
 from everlog.limits import Limits
-from everlog.store.applying import Workings
+from everlog.maintenance.update import Maintenance
+from everlog.store.applying import Workings, derive_from_explicit
 from everlog.store.changes import Change
+from everlog.store.engines import make_engine
 from everlog.store.history import Entry, History, HistoryLimits, now
-from everlog.store.state import State
+from everlog.store.interrupts import Interrupts
+from everlog.store.records import Record
+from everlog.store.replay import Replay
+from everlog.store.state import FactsAtVersion, State
 from everlog.store.subscriptions import Subscriptions
 from everlog.store.transactions import Step, Transaction
 from everlog.store.views import ViewChange
+from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
     from everlog.store.durable import Journal
+    from everlog.store.snapshots import OpenedSnapshot
 
 _LONG_COMMIT = 1 << 16  # changed facts from which putting them in place takes a while, and nobody is to wait for it
 
@@ -82,7 +90,7 @@ class Timeline:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self) -> Iterator[Transaction]:
+    def writing(self, interrupts: Interrupts | None = None) -> Iterator[Transaction]:
         """A transaction for this thread, when it is its turn. What it commits counts when `settle` is through."""
         if self._writer == threading.get_ident():
             raise UsageError(
@@ -95,9 +103,67 @@ class Timeline:
                     self.journal.check_open()
                 if not self.workings.engine.capabilities.concurrent:
                     self.published.facts.take()  # readers in this thread see it, whatever the transaction does
-                yield Transaction(self)
+                if interrupts is not None:
+                    yield Transaction(self, interrupts)
+                else:
+                    with Interrupts() as own:
+                        yield Transaction(self, own)
             finally:
                 self._writer = None
+
+    @contextmanager
+    def paused(self) -> Iterator[State]:
+        """The newest state, held on to, while nobody writes."""
+        with self._writing:
+            newest = self.newest
+            if newest is not self.published:
+                newest = newest.at(newest.version, FactsAtVersion.newest(newest.facts.engine))
+            else:
+                newest.facts.take()
+            yield newest
+
+    # --- beginning where a folder ends --------------------------------------------------------------------------------
+
+    def begin(self, snapshot: OpenedSnapshot) -> None:
+        """Begin with the state of a snapshot instead of an empty one."""
+        workings, name = self.workings, self.workings.engine.name
+        dictionary = snapshot.dictionary()
+        definitions = snapshot.definitions(rewrites=workings.rewrites)
+        engine = make_engine(name, dictionary)
+        workings.windows = Windows(dictionary)
+        if snapshot.has_all(definitions.program):
+            for dump in snapshot.dumps():
+                engine.load_dump(dump)
+            workings.maintenance = snapshot.maintenance(definitions.program)
+        else:
+            derive_from_explicit(engine, snapshot.dumps(), definitions, workings.limits)
+            workings.maintenance = Maintenance(definitions.program)
+        workings.engine, workings.arities = engine, definitions.arities
+        for relation, arity in definitions.arities.items():
+            engine.declare(Shape(relation, arity))
+        workings.windows.fill(definitions.views, engine)
+        shown = workings.windows.shown({})
+        state = State(
+            snapshot.version, dictionary, definitions, FactsAtVersion(engine, engine.tick), shown, workings.limits, {}
+        )
+        self.newest = self.published = state
+        self.history.begin_at(snapshot.version)
+
+    def replay(self, records: Sequence[Record]) -> None:
+        """Make the updates of a log again; the first of very many at once, as what they come to."""
+        at_once = len(records) - self.history.limits.updates if self.newest.version == 0 else 0
+        if at_once > 1:
+            replay = Replay()
+            for record in records[:at_once]:
+                replay.add(record)
+            with self.writing() as transaction:
+                transaction.replay_all(replay)
+            self.settle(None)
+            self.history.begin_at(replay.version)
+        for record in records[max(0, at_once) if at_once > 1 else 0 :]:
+            with self.writing() as transaction:
+                transaction.replay(record)
+            self.settle(None)
 
     def log(self, step: Step, version: int) -> int | None:
         """Write an update that is about to be put in place; where that fails, nothing was changed."""
@@ -126,6 +192,10 @@ class Timeline:
 
     def settle(self, ticket: int | None) -> None:
         """Wait until an update is on disk, publish it, and tell of it; not by a thread that writes."""
+        self._publish_synced(ticket)
+        self._after_publishing()
+
+    def _publish_synced(self, ticket: int | None) -> None:
         if ticket is not None:
             assert self.journal is not None
             self.journal.sync(ticket)
@@ -133,7 +203,11 @@ class Timeline:
             synced = self.journal.synced() if self.journal is not None else 0
             while self._accepted and (self._accepted[0].ticket is None or self._accepted[0].ticket <= synced):
                 self._publish(self._accepted.popleft())
+
+    def _after_publishing(self) -> None:
         self.subscriptions.tell()
+        if self.journal is not None:
+            self.journal.snapshot_if_due()
 
     def _publish(self, accepted: _Accepted) -> None:
         state = accepted.state
@@ -153,7 +227,18 @@ class Timeline:
 
     def follow(self, prepared: Callable[[Transaction], Any]) -> Any:
         """Do something in a transaction of its own, and settle it."""
-        with self.writing() as transaction:
-            done = prepared(transaction)
-        self.settle(transaction.ticket)
+        with Interrupts() as interrupts:  # one that comes when the update cannot be given up any more waits for its end
+            with self.writing(interrupts) as transaction:
+                done = prepared(transaction)
+            self._publish_synced(transaction.ticket)
+        self._after_publishing()
         return done
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """A transaction of several updates, which is committed and settled at the end of the block."""
+        with Interrupts() as interrupts:
+            with self.writing(interrupts) as transaction, transaction:
+                yield transaction
+            self._publish_synced(transaction.ticket)
+        self._after_publishing()

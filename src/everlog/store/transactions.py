@@ -42,10 +42,11 @@ from everlog.store.applying import (
 )
 from everlog.store.changes import Change, Report
 from everlog.store.constraints import check_constraints
-from everlog.store.encoding import Batch, FactEncoder, FactsArgument
+from everlog.store.encoding import Batch, EncodedFacts, FactEncoder, FactsArgument
 from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
-from everlog.store.replay import Replay
+from everlog.store.records import Record
+from everlog.store.replay import Replay, parse_rules
 from everlog.store.rule_steps import rule_arities, rule_step
 from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
@@ -61,8 +62,9 @@ OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of begin
 class Transaction:
     """Updates and queries that see them, all or nothing; made by `kb.transaction()`."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: Timeline, interrupts: Interrupts) -> None:
         self._timeline, self._workings = timeline, timeline.workings
+        self._interrupts = interrupts  # held back while an update is put in place, and until it counts
         self._began = timeline.newest
         self._state = timeline.newest
         self._steps: list[Step] = []
@@ -135,9 +137,7 @@ class Transaction:
         if not self._steps:
             self._state.facts.take()
             return self._state
-        engine = self._workings.engine
-        facts = FactsAtVersion(engine, engine.tick, engine.capture(latest=True))
-        return self._state.at(self._state.version, facts)
+        return self._state.at(self._state.version, FactsAtVersion.newest(self._workings.engine))
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update, in the engine too, where only this transaction sees it."""
@@ -161,32 +161,53 @@ class Transaction:
         started = time.perf_counter()
         step = self._prepare(update, **options)
         version = self._began.version + covers
-        with Interrupts() as interrupts:
-            try:
-                check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
-                interrupts.hold()  # from here on Ctrl-C waits: the last steps that can fail, then none that can
-                ticket = self.ticket = self._timeline.log(step, version)
-            except BaseException:
-                step.work.abort()
-                raise
-            self._over = True
-            with self._timeline.publishing(ticket, step) as publish:
-                state = self._put_in_place(step, publish=bool(publish), version=version)
-                if publish:
-                    self._timeline.published = state
-            step.report.seconds = time.perf_counter() - started
-            self.change = step.change(version, covers)
-            self._timeline.accept(state, step, self.change, ticket)
+        try:
+            check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
+            self._interrupts.hold()  # from here on Ctrl-C waits: the last steps that can fail, then none that can
+            ticket = self.ticket = self._timeline.log(step, version)
+        except BaseException:
+            step.work.abort()
+            raise
+        self._over = True
+        with self._timeline.publishing(ticket, step) as publish:
+            state = self._put_in_place(step, publish=bool(publish), version=version)
+            if publish:
+                self._timeline.published = state
+        step.report.seconds = time.perf_counter() - started
+        self.change = step.change(version, covers)
+        self._timeline.accept(state, step, self.change, ticket)
         return self.change
 
-    def replay(self, replay: Replay) -> None:
+    def replay(self, record: Record) -> None:
+        """Make an update of the log again; nothing is logged."""
+        facts = {name: (change.gained(), change.lost()) for name, change in record.explicit.items()}
+        inserted = [EncodedFacts(name, gained) for name, (gained, _) in facts.items() if gained.rows]
+        deleted = [EncodedFacts(name, lost) for name, (_, lost) in facts.items() if lost.rows]
+        program = parse_rules(record.add_rules.values(), record.prefixes, self._state.prefixes)
+        self._know(record.relations)
+        views = self._state.views
+        if record.views:
+            texts = {name: text for name, text in record.views.items() if text is not None}
+            prefixes = {**self._state.prefixes, **record.prefixes}
+            made = {name: view_query(name, text, prefixes, record.version) for name, text in texts.items()}
+            views = {name: view for name, view in views.items() if name not in record.views} | made
+        update = Update(inserted, deleted, program, record.remove_rules)
+        self.only(update, covers=record.version - self._began.version, views=views)
+
+    def replay_all(self, replay: Replay) -> None:
         """Become what a log says, all at once; nothing is logged."""
         program = replay.program()
         views = {name: view_query(name, text, program.prefixes, replay.version) for name, text in replay.views.items()}
-        started = self._state.definitions
-        self._state = self._state._replace(definitions=replace(started, arities=replay.relations))
-        self._workings.declare(replay.relations)
+        self._know(replay.relations)
         self.only(Update(replay.facts(), {}, program), covers=replay.version, views=views or None)
+
+    def _know(self, arities: Mapping[str, int]) -> None:
+        """There are relations that need not have facts."""
+        new = {name: arity for name, arity in arities.items() if name not in self._state.arities}
+        if new:
+            known = {**self._state.arities, **new}
+            self._state = self._state._replace(definitions=replace(self._state.definitions, arities=known))
+            self._workings.declare(known)
 
     def what_if(self, update: Update) -> Change:
         """What an update would change; nothing is changed."""
@@ -208,20 +229,18 @@ class Transaction:
             return self.change
         total = _together(self._steps)
         version = self._began.version + 1
-        with Interrupts() as interrupts:
-            try:
-                check_constraints(self._state.rules, total.changes, self._began.dictionary)
-                interrupts.hold()
-                ticket = self.ticket = self._timeline.log(total, version)
-            except BaseException:
-                self.rollback()
-                raise
-            self._over = True
-            state = self._state.at(version, self._facts_now())
-            report = total.report
-            report.seconds += time.perf_counter() - started
-            self.change = total.change(version)
-            self._timeline.accept(state, total, self.change, ticket)
+        try:
+            check_constraints(self._state.rules, total.changes, self._began.dictionary)
+            self._interrupts.hold()
+            ticket = self.ticket = self._timeline.log(total, version)
+        except BaseException:
+            self.rollback()
+            raise
+        self._over = True
+        state = self._state.at(version, self._facts_now())
+        total.report.seconds += time.perf_counter() - started
+        self.change = total.change(version)
+        self._timeline.accept(state, total, self.change, ticket)
         return self.change
 
     def rollback(self) -> None:

@@ -121,15 +121,15 @@ def test_coalesced_updates_keep_their_version(folder: Path) -> None:
 def test_cut_anywhere_in_the_last_record_it_opens_at_the_update_before(folder: Path) -> None:
     with opened(folder) as kb:
         fill(kb)
-        before, size = state(kb), (folder / "updates.log").stat().st_size
+        before, size = state(kb), (folder / "updates-000000000000.log").stat().st_size
         kb.insert("edge", [("last", "one")])
-    whole = (folder / "updates.log").read_bytes()
+    whole = (folder / "updates-000000000000.log").read_bytes()
     for length in range(size, len(whole)):
-        (folder / "updates.log").write_bytes(whole[:length])
+        (folder / "updates-000000000000.log").write_bytes(whole[:length])
         with opened(folder) as kb:
             assert state(kb) == before
-        assert (folder / "updates.log").stat().st_size == size
-    (folder / "updates.log").write_bytes(whole[:-1])
+        assert (folder / "updates-000000000000.log").stat().st_size == size
+    (folder / "updates-000000000000.log").write_bytes(whole[:-1])
     with opened(folder) as kb:
         kb.insert("edge", [("other", "one")])  # goes where the incomplete record was
         left = state(kb)
@@ -140,36 +140,38 @@ def test_cut_anywhere_in_the_last_record_it_opens_at_the_update_before(folder: P
 def test_any_flipped_bit_is_reported(folder: Path) -> None:
     with opened(folder) as kb:
         kb.insert("edge", [("a", "b")])
-        first = (folder / "updates.log").stat().st_size
+        first = (folder / "updates-000000000000.log").stat().st_size
         kb.insert("edge", [("b", "c")])
-    whole = (folder / "updates.log").read_bytes()
+    whole = (folder / "updates-000000000000.log").read_bytes()
     for place in range(len(whole)):
         damaged = bytearray(whole)
         damaged[place] ^= 1 << (place % 8)
-        (folder / "updates.log").write_bytes(damaged)
+        (folder / "updates-000000000000.log").write_bytes(damaged)
         with pytest.raises(DamagedLogError) as caught:
             opened(folder)
         record = 0 if place < HEADER_BYTES else HEADER_BYTES if place < first else first
         assert caught.value.offset in (record, 8), place  # 8: the place of the format
-        assert "updates.log" in str(caught.value)
-        assert (folder / "updates.log").read_bytes() == damaged  # looked at, not touched
+        assert "updates-000000000000.log" in str(caught.value)
+        assert (folder / "updates-000000000000.log").read_bytes() == damaged  # looked at, not touched
 
 
 def test_a_log_shorter_than_its_header_is_damaged(folder: Path) -> None:
     opened(folder).close()
     for length in range(HEADER_BYTES):
-        (folder / "updates.log").write_bytes((folder / "updates.log").read_bytes()[:length])
+        (folder / "updates-000000000000.log").write_bytes((folder / "updates-000000000000.log").read_bytes()[:length])
         with pytest.raises(DamagedLogError):
             opened(folder)
 
 
 def test_a_record_of_another_kind_is_reported(folder: Path) -> None:
     opened(folder).close()
-    log = log_module.UpdateLog(folder / "updates.log")
+    log = log_module.UpdateLog(folder / "updates-000000000000.log")
     assert list(log.read()) == []
     log.append(b"\x02\0\0\0\0\0\0\0{}")
     log.close()
-    with pytest.raises(DamagedLogError, match=f"updates.log: byte {HEADER_BYTES}: a record that says no update"):
+    with pytest.raises(
+        DamagedLogError, match=f"updates-000000000000.log: byte {HEADER_BYTES}: a record that says no update"
+    ):
         opened(folder)
 
 
@@ -178,11 +180,11 @@ def test_a_record_that_was_taken_out_or_moved_is_noticed(folder: Path) -> None:
     with opened(folder) as kb:
         for number in range(3):
             kb.insert("p", [(number,)])
-            ends.append((folder / "updates.log").stat().st_size)
-    whole = (folder / "updates.log").read_bytes()
+            ends.append((folder / "updates-000000000000.log").stat().st_size)
+    whole = (folder / "updates-000000000000.log").read_bytes()
     header, first, second, third = whole[:HEADER_BYTES], *(whole[a:b] for a, b in pairwise(ends))
     for records in ([second, third], [first, third], [first, third, second], [first, first, second, third]):
-        (folder / "updates.log").write_bytes(header + b"".join(records))
+        (folder / "updates-000000000000.log").write_bytes(header + b"".join(records))
         with pytest.raises(DamagedLogError):
             opened(folder)
 
@@ -201,14 +203,14 @@ def test_a_later_format_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_failed_update_is_not_logged(folder: Path) -> None:
     with opened(folder) as kb:
         fill(kb)
-        before, size = state(kb), (folder / "updates.log").stat().st_size
+        before, size = state(kb), (folder / "updates-000000000000.log").stat().st_size
         with pytest.raises(everlog.DataError):
             kb.insert("edge", [("a",)])
         with pytest.raises(everlog.RoundLimitError):
             kb.limits = everlog.Limits(rounds=5)
             kb.add_rules("n(0).  n(?y) :- n(?x), BIND(?x + 1 AS ?y).")
         assert state(kb) == before
-        assert (folder / "updates.log").stat().st_size == size
+        assert (folder / "updates-000000000000.log").stat().st_size == size
     with opened(folder) as kb:
         assert state(kb) == before
 
@@ -228,7 +230,7 @@ class FailsOnce:
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-@pytest.mark.parametrize("call", ["pwrite", "fsync"])
+@pytest.mark.parametrize("call", ["pwrite"])
 def test_a_full_disk_rolls_the_update_back(
     folder: Path, monkeypatch: pytest.MonkeyPatch, call: str, engine: str
 ) -> None:
@@ -257,18 +259,19 @@ def test_a_disk_that_stays_bad_takes_no_more_updates(folder: Path, monkeypatch: 
     kb = opened(folder)
     kb.insert("p", [(1,)])
     with monkeypatch.context() as patch:
-        patch.setattr(log_module.os, "fsync", fails)
+        patch.setattr(log_module.os, "fdatasync", fails)
         with pytest.raises(OutputError, match="Input/output"):
             kb.insert("p", [(2,)])
-    with pytest.raises(OutputError, match="neither written nor taken back"):
+    assert kb.version == 1 and kb.facts("p").sorted() == [(1,)]  # nobody sees what may not last
+    with pytest.raises(OutputError, match="see to the disk"):
         kb.insert("p", [(3,)])
     kb.close()
     with opened(folder) as kb:
-        assert kb.facts("p").sorted() == [(1,)]
+        assert kb.facts("p").sorted() in ([(1,)], [(1,), (2,)])
 
 
 def test_an_interrupt_while_an_update_is_logged_waits_for_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.fsync
+    real = os.fdatasync
 
     def interrupted(file: int) -> None:
         real(file)
@@ -277,7 +280,7 @@ def test_an_interrupt_while_an_update_is_logged_waits_for_it(folder: Path, monke
     with opened(folder) as kb:
         kb.add_rules(PATHS)
         with monkeypatch.context() as patch:
-            patch.setattr(log_module.os, "fsync", interrupted)
+            patch.setattr(log_module.os, "fdatasync", interrupted)
             with pytest.raises(KeyboardInterrupt):
                 kb.insert("edge", [("a", "b")])
         assert kb.version == 2 and len(kb.facts("path")) == 1  # complete, in memory and on disk

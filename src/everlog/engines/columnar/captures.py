@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from everlog.engines.columnar.relations import Index, Journal, Relation, Undo
 if TYPE_CHECKING:
     from everlog.engines.columnar.engine import ColumnarEngine
     from everlog.engines.columnar.readers import ColumnarReader
+    from everlog.engines.dumps import RelationDump
 
 Array = npt.NDArray[Any]
 
@@ -99,6 +100,16 @@ class Capture:
         from everlog.engines.columnar.readers import ColumnarReader
 
         return ColumnarReader(self, self._dictionary.scratch())
+
+    def names(self) -> list[str]:
+        """The relations that there were."""
+        return list(self._live)
+
+    def dump(self) -> Iterator[RelationDump]:
+        """The relations as arrays, to be loaded into another engine."""
+        from everlog.engines.columnar.dumps import dump
+
+        return dump(self)
 
     def relation(self, name: str) -> Relation | None:
         """A relation as it was, its arrays taken when it is first asked for."""

@@ -27,6 +27,7 @@ from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
 from everlog.engines.columnar.updates import ColumnarUpdates
+from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits, Watch
@@ -78,10 +79,19 @@ class ColumnarEngine:
             assert (known.arity, known.bag) == (shape.arity, shape.bag), f"{shape.name} was declared otherwise"
             known.keep(self.size(known), self.tables, weights=shape.weighted, ranks=shape.ranked)
             return
+        self.new_relation(shape).reserve(0, at.BATCH, self.tables)
+
+    def new_relation(self, shape: Shape) -> Relation:
+        """A relation without room for facts yet."""
         number = self.tables.new_relation(max(1, shape.arity))
         relation = Relation(shape.name, shape.arity, number, shape.bag, shape.weighted, shape.ranked)
         self._relations[shape.name] = self.by_number[number] = relation
-        relation.reserve(0, at.BATCH, self.tables)
+        return relation
+
+    def load_dump(self, dump: RelationDump) -> None:
+        from everlog.engines.columnar.dumps import load_dump
+
+        load_dump(self, dump)
 
     def relation(self, name: str) -> Relation:
         """The relation of a name, as this engine keeps it."""

@@ -136,7 +136,7 @@ class Undo(NamedTuple):
 
     tick: int  # of that update
     rows: Ids
-    masks: npt.NDArray[np.uint16]
+    masks: npt.NDArray[np.uint16] | None
     weights: npt.NDArray[np.int64] | None
     ranks: Ids | None
 

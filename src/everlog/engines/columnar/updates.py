@@ -27,7 +27,7 @@ from everlog.engines.columnar.journal_kernels import (
 from everlog.engines.columnar.marks import ColumnarMarks
 from everlog.engines.columnar.programs import Integers
 from everlog.engines.columnar.regroup import GroupBook
-from everlog.engines.columnar.relations import Relation
+from everlog.engines.columnar.relations import Relation, Undo
 from everlog.engines.columnar.reserved import lengthened
 from everlog.engines.columnar.runs import BatchStack, SweepRun, owned_relations
 from everlog.engines.interface import Flow
@@ -173,8 +173,10 @@ class ColumnarUpdates:
         for name, place in zip(dict.fromkeys(head.relation for head in heads), places.tolist(), strict=True):
             relation = engine.relation(name)
             relation.keep(engine.size(relation), engine.tables, weights=False, ranks=True)
-            # Copied first: an interrupt at any time finds what to go back to.
-            self._ranks.setdefault(name, relation.ranks[: engine.size(relation)].copy())
+            # Copied first: an interrupt at any time finds what to go back to, and a reader what was.
+            if name not in self._ranks:
+                before = self._ranks[name] = relation.ranks[: engine.size(relation)].copy()
+                relation.undo.append(Undo(engine.tick + 1, np.arange(len(before)), None, None, before))
             highest = max(highest, int(lift_rows(engine.tables.relations, relation.number, code, place, by)))
         return highest
 

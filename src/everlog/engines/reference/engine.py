@@ -10,7 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
+from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.engines.reference.entries import Binding, Entry, Fact, tuples
 from everlog.engines.reference.updates import ReferenceUpdates
@@ -43,6 +46,17 @@ class ReferenceCapture:
         engine._shapes, engine._facts = dict(self._shapes), dict(self._facts)  # queries only add relations
         return engine
 
+    def dump(self) -> Iterator[RelationDump]:
+        for name, shape in self._shapes.items():
+            entries = [(fact, entry) for fact, entry in self._facts[name].items() if entry.present]
+            yield RelationDump(
+                shape,
+                np.array([fact or (0,) for fact, _ in entries], np.int32).reshape(-1, max(1, shape.arity)),
+                np.array([bool(entry.mask & Bit.EXPLICIT) for _, entry in entries], bool),
+                np.array([entry.weight for _, entry in entries], np.int64),
+                np.array([entry.rank for _, entry in entries], np.int32),
+            )
+
 
 class ReferenceEngine:
     """Sets of tuples."""
@@ -71,6 +85,16 @@ class ReferenceEngine:
         for fact in tuples(columns, rows):
             facts.setdefault(fact, Entry()).mask |= Bit.EXPLICIT
         return self.count(relation) - before
+
+    def load_dump(self, dump: RelationDump) -> None:
+        self.declare(dump.shape)
+        none = np.zeros(len(dump.facts), np.int64)
+        masks = np.where(dump.explicit, int(Bit.EXPLICIT), 0).tolist()
+        weights = (dump.weights if dump.weights is not None else none).tolist()
+        ranks = (dump.ranks if dump.ranks is not None else none).tolist()
+        facts = (tuple(fact[: dump.shape.arity]) for fact in dump.facts.tolist())
+        rest = zip(masks, weights, ranks, strict=True)
+        self._facts[dump.shape.name] = {fact: Entry(*each) for fact, each in zip(facts, rest, strict=True)}
 
     def restore(self, relation: str, facts: WeightedFacts | None, explicit: WeightedFacts | None) -> None:
         if facts is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from everlog.dictionary.dictionary import Dictionary, Ids
+from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Phase, PhaseReport, Shape
 from everlog.engines.spark.bindings import Bindings, Conclusions, column_name
 from everlog.engines.spark.dictionary import HashDictionary
@@ -80,12 +81,15 @@ class SparkCapture:
     def reader(self) -> SparkEngine:
         return self.engine.reading(self.state)
 
+    def dump(self) -> Iterator[RelationDump]:
+        raise AssertionError("a pipeline writes tables: see `capabilities`")
+
 
 class SparkEngine:
     """Facts in DataFrames, a round a job."""
 
     name = "spark"
-    capabilities = Capabilities(maintains=False, windows=False, concurrent=True)
+    capabilities = Capabilities(maintains=False, windows=False, durable=False, concurrent=True)
 
     def __init__(self, spark: SparkSession, dictionary: HashDictionary, terms: DataFrame | None = None) -> None:
         self.dictionary: Dictionary = dictionary
@@ -130,6 +134,9 @@ class SparkEngine:
 
     def relations(self) -> list[str]:
         return list(self._state.shapes)
+
+    def load_dump(self, dump: RelationDump) -> None:
+        raise AssertionError("a pipeline reads tables: see `capabilities`")
 
     def restore(self, relation: str, facts: WeightedFacts | None, explicit: WeightedFacts | None) -> None:
         for part in (facts, explicit):

@@ -1,0 +1,117 @@
+"""How does a state get to a file, and how does a knowledge base go on from there without deriving anything?
+
+A snapshot has what a state has: program and views as texts, the dictionary, and each relation of the engine as arrays,
+auxiliary ones too; and what maintenance knows of the components. Opening it maps the arrays. Where it was written by an
+Everlog that names auxiliary relations in another way, only the explicit facts are taken, and the rest is derived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from everlog.dictionary.dictionary import Dictionary
+from everlog.dictionary.stored_terms import StoredTerms
+from everlog.engines.dumps import RelationDump
+from everlog.engines.interface import Shape
+from everlog.maintenance.component import Known
+from everlog.maintenance.materialise import shapes
+from everlog.maintenance.program import EvaluatedProgram
+from everlog.maintenance.update import Maintenance
+from everlog.rules.parser import parse_program
+from everlog.rules.printer import print_rule
+from everlog.store.snapshot_files import read_arrays, write_arrays
+from everlog.store.state import Definitions, State
+from everlog.store.view_queries import view_query, view_rules
+
+KnownByRules = Sequence[tuple[Sequence[str], Mapping[str, Any]]]
+
+
+def write_snapshot(path: Path, state: State, known: KnownByRules) -> int:
+    """Write a state; `known` is what maintenance knew of the components then. Gives the size of the file."""
+    arrays: dict[str, Any] = {f"terms/{name}": array for name, array in state.dictionary.stored().arrays.items()}
+    relations = []
+    for number, dump in enumerate(state.facts.capture.dump()):
+        parts = {"facts": dump.facts, "explicit": dump.explicit, "weights": dump.weights, "ranks": dump.ranks}
+        parts |= {f"own.{name}": array for name, array in dump.own.items()}
+        arrays |= {f"{number}/{name}": array for name, array in parts.items() if array is not None}
+        relations.append({**asdict(dump.shape), "about": dump.about})
+    about = {
+        "version": state.version,
+        "engine": state.facts.engine.name,
+        "rules": [print_rule(rule) for rule in state.rules],
+        "prefixes": dict(state.prefixes),
+        "views": [[view.name, view.text, view.since] for view in state.views.values()],
+        "arities": dict(state.arities),
+        "known": list(known),
+        "relations": relations,
+    }
+    return write_arrays(path, about, arrays)
+
+
+def known_of(maintenance: Maintenance) -> KnownByRules:
+    """What maintenance knows of each component, by the names of its rules."""
+    return [(_rule_names(component), asdict(component.known)) for component in maintenance.components]
+
+
+def _rule_names(component: Any) -> list[str]:
+    return sorted(f"{rule.name}/{head.relation}" for rule in component.component.rules for head in rule.heads)
+
+
+class OpenedSnapshot:
+    """A snapshot that was read: what a knowledge base begins with."""
+
+    def __init__(self, path: Path) -> None:
+        self._about, self._arrays = read_arrays(path)
+        self.path = path
+        self.version: int = self._about["version"]
+
+    def dictionary(self) -> Dictionary:
+        terms = {
+            name.removeprefix("terms/"): array for name, array in self._arrays.items() if name.startswith("terms/")
+        }
+        return Dictionary(StoredTerms(terms))
+
+    def definitions(self, *, rewrites: bool) -> Definitions:
+        """Program and views."""
+        from everlog.store.rule_steps import rule_arities
+
+        about = self._about
+        rules = parse_program("\n".join(about["rules"]), "<snapshot>", about["prefixes"]).rules
+        views = {name: view_query(name, text, about["prefixes"], since) for name, text, since in about["views"]}
+        program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
+        return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
+
+    def dumps(self) -> list[RelationDump]:
+        """The relations as they were."""
+        found = []
+        for number, said in enumerate(self._about["relations"]):
+            place = f"{number}/"
+            parts = {name.removeprefix(place): array for name, array in self._arrays.items() if name.startswith(place)}
+            shape = Shape(*(said[part] for part in ("name", "arity", "bag", "weighted", "ranked")))
+            own = {name.removeprefix("own."): array for name, array in parts.items() if name.startswith("own.")}
+            explicit = np.asarray(parts["explicit"], bool)
+            found.append(
+                RelationDump(
+                    shape, parts["facts"], explicit, parts.get("weights"), parts.get("ranks"), own, said["about"]
+                )
+            )
+        return found
+
+    def maintenance(self, program: EvaluatedProgram) -> Maintenance:
+        """The components, with what was known of them."""
+        maintenance = Maintenance(program)
+        known = {tuple(names): Known(**said) for names, said in self._about["known"]}
+        nothing = Known(ranks=False, counts=False, weights=False)
+        for component in maintenance.components:
+            component.known = known.get(tuple(_rule_names(component)), nothing)
+        return maintenance
+
+    def has_all(self, program: EvaluatedProgram) -> bool:
+        """Are all relations there that the program needs, in the same shape?"""
+        known = {said["name"]: (said["arity"], said["bag"]) for said in self._about["relations"]}
+        return all(known.get(shape.name) == (shape.arity, shape.bag) for shape in shapes(program.components))

@@ -40,7 +40,8 @@ MOST_TERMS = SCRATCH_FROM
 class Dictionary:
     """Terms to ids and back. Only grows; ids never change."""
 
-    dtype: type[np.signedinteger[Any]] = np.int32
+    dtype: type[np.signedinteger[Any]] = np.int32  # of ids
+    unbound: int = UNBOUND  # the id that stands for no term
 
     def __init__(self) -> None:
         self._ids: dict[str, int] = {"": UNBOUND}

@@ -15,6 +15,7 @@ from tests.oracle import Fact, State, difference, instance, materialise
 import everlog
 from everlog.errors import NotFoundError
 from everlog.facts.terms import Term, key_of, term_of
+from everlog.rules.constraints import is_constraint, is_constraint_relation
 from everlog.rules.parser import parse_program
 from everlog.rules.syntax import Aggregate, Atom, Negation, Program, Rule
 
@@ -43,6 +44,10 @@ class Subject(Protocol):
         """Every fact by relation; relations without facts are left out."""
 
 
+class Broken(Exception):
+    """A constraint would have a match."""
+
+
 class OracleSubject:
     """The oracle: keeps rules and explicit facts, derives everything again after every update."""
 
@@ -64,6 +69,8 @@ class OracleSubject:
             explicit.setdefault(atom.relation, set()).add(instance(atom, {}))
         facts = {relation: [tuple(map(term_of, fact)) for fact in rows] for relation, rows in explicit.items()}
         derived = materialise(Program(rules=tuple(rules)), facts)  # refuses what is not stratified
+        if any(map(is_constraint_relation, derived)):
+            raise Broken
         change = difference(self.derived, derived)
         self.rules, self.explicit, self.derived = rules, explicit, derived
         return change
@@ -97,7 +104,8 @@ class EngineSubject:
         self.rules = [rule for rule in self.rules if rule.name not in update.remove_rules] + list(added.rules)
         self.relations.update(update.insert, (atom.relation for atom in added.facts))
         for rule in added.rules:
-            self.relations.update(atom.relation for atom in (*rule.heads, *body_atoms(rule.body)))
+            heads = () if is_constraint(rule) else rule.heads
+            self.relations.update(atom.relation for atom in (*heads, *body_atoms(rule.body)))
         gained = {relation: key_set(change.gained(relation)) for relation in self.relations}
         lost = {relation: key_set(change.lost(relation)) for relation in self.relations}
         return {r: rows for r, rows in gained.items() if rows}, {r: rows for r, rows in lost.items() if rows}

@@ -17,7 +17,8 @@ that start with `#` are comments.
 - `expect` lists exactly the gains (+) and losses (-) of the update before it, among the facts that some rule's head
   could derive (for `edge` above: none). A fact inserted into a relation that rules define is among them.
 - `expect nothing` says that there are none. `expect all r: …` lists a whole relation; `expect all r: nothing`.
-- `expect error CODE` says that the update is refused with a diagnostic of that code and everything stays as it was.
+- `expect error CODE` says that the update is refused with a diagnostic or an error of that code and everything stays as
+  it was. `C100` is a broken constraint.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathlib import Path
 
 import pytest
 from tests.oracle import NotStratified, State, difference, unify
-from tests.subjects import EngineSubject, OracleSubject, Subject, Update, keys, listing
+from tests.subjects import Broken, EngineSubject, OracleSubject, Subject, Update, keys, listing
 
 from everlog.errors import EverlogError, ProgramError
 from everlog.facts.terms import term_of
@@ -168,10 +169,10 @@ def play(case: Case, subject: Subject) -> None:
         before, rules = subject.state(), list(subject.rules)
         refusal = next((e for e in step.expectations if e.text.startswith("error")), None)
         if refusal is not None:
-            with pytest.raises((EverlogError, NotStratified)) as caught:
+            with pytest.raises((EverlogError, NotStratified, Broken)) as caught:
                 subject.update(step.update)
-            if isinstance(caught.value, ProgramError):
-                codes = {diagnostic.code for diagnostic in caught.value.diagnostics}
+            if isinstance(caught.value, EverlogError):
+                codes = codes_of(caught.value)
                 wanted = set(refusal.text.split()[1:])
                 assert wanted <= codes, f"line {refusal.line}: expected {wanted}, got {codes}"
             assert listing(subject.state()) == listing(before), f"line {step.line}: a refused update changed the state"
@@ -182,6 +183,10 @@ def play(case: Case, subject: Subject) -> None:
         assert listing(lost) == listing(real_losses), f"line {step.line}: the change's losses are not what was lost"
         for expectation in step.expectations:
             check(case, expectation, subject, gained, lost, rules)
+
+
+def codes_of(error: EverlogError) -> set[str]:
+    return {each.code for each in error.diagnostics} if isinstance(error, ProgramError) else {error.code}
 
 
 def check(

@@ -1,6 +1,7 @@
 """Everlog keeps derived data true: facts, Datalog rules, and all that follows, brought up to date as they change."""
 
 from everlog.errors import (
+    ConstraintError,
     DamagedLogError,
     DataError,
     EngineError,
@@ -29,6 +30,7 @@ __all__ = [
     "IRI",
     "BlankNode",
     "Change",
+    "ConstraintError",
     "DamagedLogError",
     "DataError",
     "EngineError",

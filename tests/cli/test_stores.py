@@ -206,3 +206,35 @@ def test_ctrl_c_while_it_waits_keeps_what_was_applied(everlog: Everlog, kb: str,
         assert process.wait(20) == 130
         assert process.stderr.read().endswith("interrupted\n")
     assert everlog("query", kb, "path(a, d)").out == "true\n"
+
+
+# --- constraints ------------------------------------------------------------------------------------------------------
+
+
+def test_constraints_refuse_what_breaks_them(everlog: Everlog, kb: str, folder: Path) -> None:
+    assert everlog("rules", "add", kb, "--text", "@constraint acyclic : path(?x, ?x).").code == 0
+    (folder / "loop.jsonl").write_text('{"insert": [["edge", "c", "a"]]}\n')
+    (folder / "loop.csv").write_text("c,a\n")
+    (folder / "loop.dl").write_text("path(z, z).\n")
+    for arguments in (("apply", kb, "loop.jsonl"), ("load", kb, "edge=loop.csv"), ("load", kb, "loop.dl")):
+        ended = everlog(*arguments)
+        shows(
+            ended, 8, "error[C100]: ", "the constraint acyclic would be broken by:", "    ?x = ", "nothing was changed"
+        )
+    assert json.loads(everlog("apply", kb, "loop.jsonl", "--json").out)["code"] == "C100"
+    shows(everlog("rules", "add", kb, "--text", "@constraint none : edge(?x, _)."), 8, "the constraint none")
+    assert everlog("rules", "list", kb).out.splitlines()[2:] == ["@constraint acyclic : path(?x, ?x)."]
+    shows(everlog("rules", "show", kb, "acyclic"), 0, "reads path (3 facts) from r1, r2", "a constraint: an update")
+    assert "~" not in everlog("rules", "graph", kb).out + everlog("rules", "show", kb, "acyclic").out
+    assert everlog("rules", "remove", kb, "acyclic").code == 0
+    assert everlog("apply", kb, "loop.jsonl").code == 0
+
+
+def test_runs_with_constraints(everlog: Everlog, folder: Path) -> None:
+    with (folder / "path.dl").open("a") as program:
+        program.write("@constraint acyclic : path(?x, ?x).\n")
+    assert everlog("run", "path.dl", "edge.csv", "--count").out == "path\t3\n"
+    assert everlog("run", "path.dl", "edge.csv", "-o", "out").out == "out/path.csv\n"
+    assert "~" not in everlog("run", "path.dl", "edge.csv", "--json").out
+    (folder / "edge.csv").write_text("a,a\n")
+    shows(everlog("run", "path.dl", "edge.csv"), 8, "    ?x = a\n")

@@ -13,8 +13,10 @@ from pyspark.sql import SparkSession
 from tests.subjects import EngineSubject, Update, listing
 from tests.test_cases import CASES, name_of, play, read
 
+import everlog
 from everlog.engines.spark.ids import id_of_key
 from everlog.engines.spark.placement import Placement
+from everlog.errors import ConstraintError
 from everlog.facts.terms import IRI, Term
 from everlog.pipeline.materialise import materialise_frames
 from everlog.rules.parser import parse_program
@@ -144,3 +146,32 @@ def test_progress_speaks_of_the_users_relations(spark: SparkSession) -> None:
     found = materialise_frames(spark, program, {"n": facts}, no_terms, lines.append)
     assert found.counts == {"n": 2, "none": 0, "most": 1}
     assert {line.partition(":")[0] for line in lines} == {"most", "none"}
+
+
+def test_a_broken_constraint_ends_a_pipeline(spark: SparkSession) -> None:
+    text = "twice(?x, ?y) :- n(?x), BIND(?x * 2 AS ?y).  @constraint small : twice(?x, ?y), ?y > {}."
+    facts = spark.createDataFrame([(id_of_key(f"^integer {value}"),) for value in range(20)], "c1 long")
+    no_terms = spark.createDataFrame([], "id long, key string")
+    found = materialise_frames(spark, parse_program(text.format(99)), {"n": facts}, no_terms)
+    assert set(found.counts) == {"n", "twice"}
+    with pytest.raises(ConstraintError, match="the constraint small would be broken by") as refused:
+        materialise_frames(spark, parse_program(text.format(9)), {"n": facts}, no_terms)
+    assert refused.value.violations["small"] == [(number, 2 * number) for number in range(5, 15)]
+
+
+def test_constraints_on_spark(spark: SparkSession) -> None:
+    kb = everlog.open(engine="spark")
+    kb.update(insert={"p": [("a",)]}, add_rules="@constraint known : p(?x), NOT q(?x), ?x != a.")
+    with pytest.raises(ConstraintError) as refused:
+        kb.insert("p", [("b",)])
+    assert refused.value.violations == {"known": [("b",)]}
+    assert kb.facts("p").sorted() == [("a",)] and kb.version == 1
+    assert kb.update(insert={"p": [("b",)], "q": [("b",)]}).version == 2
+
+
+def test_rows_without_a_value(spark: SparkSession) -> None:
+    kb = everlog.open(engine="spark")
+    kb.insert("triple", [(IRI("urn:a"), IRI("urn:p"), 1), (IRI("urn:b"), IRI("urn:p"), "x")])
+    answer = kb.query("SELECT ?s (?n + 1 AS ?m) { ?s <urn:p> ?n } ORDER BY ?m")
+    assert list(answer) == [(IRI("urn:b"), None), (IRI("urn:a"), 2)]
+    assert answer.arrow().column("m").to_pylist() == [None, 2]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 import numpy as np
 
-from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
+from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.expressions.ordering import order_key
 from everlog.facts.terms import Term
 
@@ -65,7 +65,7 @@ class Table(Generic[R]):
         return frame
 
     def _term(self, id_: int) -> Term | None:
-        return None if id_ == UNBOUND else self._dictionary.decode(id_)
+        return None if id_ == self._dictionary.unbound else self._dictionary.decode(id_)
 
 
 def by_distinct(column: Ids, value: Callable[[int], T]) -> list[T]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from everlog.rules.constraints import is_constraint
 from everlog.rules.extents import print_extent
 from everlog.rules.printer import print_rule
 from everlog.rules.standing import Link, Standing
@@ -26,7 +27,9 @@ def print_standing(found: Standing, sizes: Mapping[Atom, int], prefixes: Prefixe
         print(f"reads {what}{_how(link)} from {', '.join(link.rules) or 'given facts alone'}")
     for link in found.read_by:
         print(f"read by {', '.join(link.rules)}{_how(link)} as {print_extent(link.extent, prefixes)}")
-    if not found.read_by:
+    if is_constraint(found.rule):
+        print("a constraint: an update that gives its body a match is refused")
+    elif not found.read_by:
         print("read by no rule")
 
 

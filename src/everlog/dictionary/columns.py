@@ -78,14 +78,14 @@ def decode_column(dictionary: Dictionary, ids: Ids) -> pa.Array:
     IRI without brackets, a literal without its type or language); null where an id is UNBOUND.
 
     >>> d = Dictionary()
-    >>> decode_column(d, np.array([d.encode(7), d.encode(8)], np.int32)).type
+    >>> decode_column(d, np.array([d.encode(7), d.encode(8)], d.dtype)).type
     DataType(int64)
     """
-    if len(ids) and ids.dtype == np.int32 and int(ids.max()) < 0:
+    if len(ids) and dictionary.dtype is Dictionary.dtype and int(ids.max()) < 0:
         return pa.array(ids.astype(np.int64) + INLINE_OFFSET)
     distinct, places = np.unique(ids, return_inverse=True)
-    key = dictionary.key
-    return _array([key(id_) for id_ in distinct.tolist()]).take(pa.array(places))
+    key, unbound = dictionary.key, dictionary.unbound
+    return _array(["" if id_ == unbound else key(id_) for id_ in distinct.tolist()]).take(pa.array(places))
 
 
 def _array(keys: Sequence[str]) -> pa.Array:

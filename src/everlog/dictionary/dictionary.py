@@ -41,7 +41,8 @@ MOST_TERMS = SCRATCH_FROM
 class Dictionary:
     """Terms to ids and back. Only grows; ids never change."""
 
-    dtype: type[np.signedinteger[Any]] = np.int32
+    dtype: type[np.signedinteger[Any]] = np.int32  # of ids
+    unbound: int = UNBOUND  # the id that stands for no term
 
     def __init__(self, stored: StoredTerms | None = None) -> None:
         """`stored`: terms that are there already, in a file, say."""

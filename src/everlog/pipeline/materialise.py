@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 from everlog.engines.interface import PhaseReport, Shape
 from everlog.engines.spark.dictionary import HashDictionary
@@ -15,8 +16,10 @@ from everlog.limits import Limits
 from everlog.maintenance.materialise import evaluation_components, materialise, shapes
 from everlog.pipeline.rejects import from_spark
 from everlog.plans.flat_rules import is_auxiliary, rule_of_auxiliary
+from everlog.rules.constraints import is_constraint
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Program, Rule
+from everlog.store.constraints import MOST_MATCHES, Broken, refuse_broken
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,7 @@ def materialise_frames(
             f"{str(error).strip().splitlines()[0][:300]}",
             hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
         ) from error
+    refuse_broken(_broken(engine, rules, driver, dictionary))
     names = [name for name in engine.relations() if not is_auxiliary(name)]
     return Materialised(
         {name: engine.frame(name) for name in names},
@@ -74,9 +78,30 @@ def materialise_frames(
     )
 
 
+def _broken(
+    engine: SparkEngine, rules: Sequence[Rule], driver: HashDictionary, dictionary: DataFrame
+) -> Iterator[Broken]:
+    """The constraints that have matches, with the first of them by their ids."""
+    for rule in filter(is_constraint, rules):
+        relation, arity = rule.heads[0].relation, len(rule.heads[0].args)
+        count = engine.count(relation)
+        if not count:
+            continue
+        frame = engine.frame(relation)
+        found = frame.orderBy(*frame.columns).limit(MOST_MATCHES).collect()
+        ids = {id_ for row in found for id_ in row[:arity]}
+        for terms in (dictionary, engine.new_terms()):
+            for id_, key in terms.select("id", "key").where(f.col("id").isin(list(ids))).collect():
+                driver.learn(id_, key)
+        yield Broken(rule, [tuple(map(driver.decode, row[:arity])) for row in found], count)
+
+
 def _users_names(relations: Sequence[str], rules: Sequence[Rule]) -> str:
     """The relations of a component as the user knows them: an auxiliary one is replaced by what its rule defines."""
-    heads = {rule.name: [head.relation for head in rule.heads] for rule in rules}
+    heads = {
+        rule.name: [f"constraint {rule.name}"] if is_constraint(rule) else [head.relation for head in rule.heads]
+        for rule in rules
+    }
     names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [name] for name in relations]
     return ", ".join(dict.fromkeys(name for some in names for name in some))
 

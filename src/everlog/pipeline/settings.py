@@ -45,6 +45,7 @@ from everlog.pipeline.publish import FORMATS, Output, output_problem
 from everlog.pipeline.sources import InputSource, SourceFile, source_files
 from everlog.pipeline.toml_reader import FLAG, SHARE, TEXT, TEXTS, SettingsError, TomlReader, flat, named, read_toml
 from everlog.rules.checks import check_program
+from everlog.rules.constraints import is_constraint
 from everlog.rules.diagnostics import Span
 from everlog.rules.parser import read_program
 from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Atom, Literal, Negation, Program
@@ -321,6 +322,6 @@ def _mentioned(program: Program) -> Iterator[str]:
                 yield from within(literal.body)
 
     for rule in program.rules:
-        yield from (head.relation for head in rule.heads)
+        yield from (head.relation for head in rule.heads if not is_constraint(rule))
         yield from within(rule.body)
     yield from (fact.relation for fact in program.facts)

@@ -17,6 +17,7 @@ from everlog.plans.labels import Label
 from everlog.plans.operators import Compute, Conclude, Read, Refute, Select, Shorter, Step, Without
 from everlog.plans.rewrites import rewrite_rules
 from everlog.rules.components import Component, hyper_nodes, maintenance_components
+from everlog.rules.constraints import constraint_name, is_constraint_relation
 from everlog.rules.dependencies import body_atoms
 from everlog.rules.names import name_rules
 from everlog.rules.printer import print_atom, print_expression, print_rule
@@ -63,7 +64,7 @@ def explain_as_data(
             "component": component.number + 1,
             "stratum": component.stratum,
             "recursive": component.recursive,
-            "defines": list(component.relations()),
+            "defines": _defines(component),
             "rules": list(dict.fromkeys(rule.name for rule in component.rules)),
             "variants": [
                 {"rule": rule.name, "steps": [_step_text(step) for step in plan_variant(variant, statistics).steps]}
@@ -91,17 +92,25 @@ def _lines(program: Program, statistics: Statistics, rewrites: bool) -> Iterator
     for component in components:
         kind = "recursive, " if component.recursive else ""
         yield ""
-        defines = ", ".join(component.relations())
+        defines = ", ".join(_defines(component))
         yield f"component {component.number + 1} ({kind}stratum {component.stratum}): {defines}"
         for name in dict.fromkeys(rule.name for rule in component.rules):
             text = texts[name]
-            yield f"  {text if text.startswith(f'{name}:') else f'{name}: {text}'}"
+            yield f"  {text if text.startswith((f'{name}:', '@constraint')) else f'{name}: {text}'}"
         for rule, variant in _variants(component):
             yield f"    {rule.name}, {_variant_text(variant)}"
             yield from (f"      {_step_text(step)}" for step in plan_variant(variant, statistics).steps)
         for group in component.rules:
             if isinstance(group, GroupRule):
                 yield f"    {group.name}: group {print_atom(group.source)} into {print_atom(group.head)}"
+
+
+def _defines(component: Component[EvaluatedRule]) -> list[str]:
+    """What a component concludes, in the words of its program."""
+    return [
+        f"constraint {constraint_name(name)}" if is_constraint_relation(name) else name
+        for name in component.relations()
+    ]
 
 
 def _variants(component: Component[EvaluatedRule]) -> Iterator[tuple[FlatRule, Variant]]:
@@ -140,4 +149,6 @@ def _step_text(step: Step) -> str:
         case Compute():
             return f"compute ?{step.variable} = {print_expression(step.expression)}"
         case Conclude():
+            if is_constraint_relation(step.head.relation):
+                return f"broken for ({', '.join(f'?{variable.name}' for variable in step.head.variables())})"
             return f"conclude {print_atom(step.head)}"

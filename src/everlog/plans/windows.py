@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
-from everlog.dictionary.dictionary import UNBOUND, Dictionary
+from everlog.dictionary.dictionary import Dictionary
 from everlog.expressions.ordering import order_key
 
 Fact = tuple[int, ...]
@@ -102,7 +102,8 @@ class Window:
         return found[asked.offset : end]
 
     def _key(self, fact: Fact) -> tuple[Any, ...]:
-        keys = [order_key(None if id_ == UNBOUND else self._dictionary.decode(id_)) for id_ in fact]
+        unbound, decode = self._dictionary.unbound, self._dictionary.decode
+        keys = [order_key(None if id_ == unbound else decode(id_)) for id_ in fact]
         ordered = [
             _Descending(keys[place]) if descending else keys[place] for place, descending in self._ordering.columns
         ]

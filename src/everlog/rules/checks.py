@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 
+from everlog.rules.constraints import is_constraint
 from everlog.rules.diagnostics import Diagnostic, Span
 from everlog.rules.expression_checks import check_expressions, check_triples
 from everlog.rules.safety import check_facts, check_rules
@@ -79,7 +80,7 @@ def _uses(program: Program) -> Iterator[tuple[str, int, Span | None]]:
     for fact in program.facts:
         yield fact.relation, len(fact.args), fact.span
     for rule in program.rules:
-        for atom in (*rule.heads, *_atoms(rule.body)):
+        for atom in (*(() if is_constraint(rule) else rule.heads), *_atoms(rule.body)):
             yield atom.relation, len(atom.args), atom.span
 
 
@@ -93,21 +94,23 @@ def _atoms(body: tuple[Literal, ...]) -> Iterator[Atom]:
 
 def check_names(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
     """No two rules have the same name."""
-    first: dict[str, Span | None] = {}
+    first: dict[str, Rule] = {}
     for rule in program.rules:
         if rule.name is None:
             continue
         if rule.name not in first:
-            first[rule.name] = rule.span
+            first[rule.name] = rule
             continue
-        place = first[rule.name]
+        other = first[rule.name]
+        constraints = [is_constraint(each) for each in (other, rule)]
+        what = "two constraints" if all(constraints) else "a rule and a constraint" if any(constraints) else "two rules"
         yield Diagnostic(
             "R302",
-            f"two rules are called {rule.name}",
+            f"{what} are called {rule.name}",
             rule.span,
             (),
-            "give one of them another name, or none",
-            ((place, "the first one is here"),) if place is not None else (),
+            "give one of them another name" + ("" if any(constraints) else ", or none"),
+            ((other.span, "the first one is here"),) if other.span is not None else (),
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from everlog.facts.terms import IRI, RDF_TYPE
+from everlog.rules.constraints import constraint_name, is_constraint_relation
 from everlog.rules.printer import print_term
 from everlog.rules.syntax import TRIPLE, Argument, Atom, Constant, Variable
 
@@ -31,6 +32,8 @@ def extent(atom: Atom) -> Atom:
 
 def print_extent(atom: Atom, prefixes: Mapping[str, str] | None = None) -> str:
     """The name of an extent: the relation; for triples the predicate, or the class in the case of rdf:type."""
+    if is_constraint_relation(atom.relation):
+        return f"constraint {constraint_name(atom.relation)}"
     if not _has_predicate(atom):
         return atom.relation
     predicate, thing = atom.args[1:]

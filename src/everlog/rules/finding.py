@@ -35,7 +35,8 @@ def find_rules(rules: Sequence[Rule], wanted: str, prefixes: Mapping[str, str]) 
     for rule in rules:
         if rule.name == wanted:
             return [rule]
-    texts = parse_program(wanted, "<rule>", prefixes).rules if ":-" in wanted else ()
+    said = ":-" in wanted or wanted.lstrip().lower().startswith("@constraint")
+    texts = parse_program(wanted, "<rule>", prefixes).rules if said else ()
     if not texts:
         raise NotFoundError.among("rule", wanted, (rule.name or "" for rule in rules))
     left, found = list(rules), []

@@ -131,7 +131,7 @@ def _read(statement: Statement, terms: TermReader, start: str, problems: list[Di
     """The content of a statement (None if it has errors), and where the next one begins."""
     from lark.exceptions import UnexpectedToken
 
-    from everlog.rules.syntax_errors import explain, missing_dot
+    from everlog.rules.syntax_errors import constraint_problem, explain, missing_dot
     from everlog.rules.tree_builder import TreeBuilder, too_deep
 
     if statement.problems:
@@ -141,6 +141,9 @@ def _read(statement: Statement, terms: TermReader, start: str, problems: list[Di
         assert statement.dot is not None, "a statement without tokens ends at its dot"
         span = Span(statement.source, statement.dot, statement.dot + 1)
         problems.append(Diagnostic("R104", "a dot that ends nothing", span, help="remove it"))
+        return None, statement.end
+    if start == "statement" and (problem := constraint_problem(statement)) is not None:
+        problems.append(problem)
         return None, statement.end
     try:
         tree = _grammar().parse(statement.tokens, start=start)

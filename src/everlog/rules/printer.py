@@ -17,6 +17,7 @@ from decimal import Decimal
 
 from everlog.facts.terms import IRI, RDF_TYPE, XSD, BlankNode, Term, decimal_text, double_text, lexical_and_datatype
 from everlog.facts.terms import Literal as TypedLiteral
+from everlog.rules.constraints import is_constraint
 from everlog.rules.statements import KEYWORDS
 from everlog.rules.syntax import (
     TRIPLE,
@@ -69,6 +70,8 @@ def print_program(program: Program) -> str:
 
 def print_rule(rule: Rule, prefixes: Prefixes | None = None) -> str:
     """A rule with its name and its final dot."""
+    if is_constraint(rule):
+        return f"@constraint {rule.name} : {_body(rule.body, prefixes)}."
     name = f"{rule.name}: " if rule.name and rule.body else ""
     heads = ", ".join(print_atom(head, prefixes) for head in rule.heads)
     body = f" :- {_body(rule.body, prefixes)}" if rule.body else ""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from everlog.rules.components import Component, hyper_nodes
+from everlog.rules.constraints import is_constraint
 from everlog.rules.dependencies import body_atoms, heads_of, unify
 from everlog.rules.extents import extent
 from everlog.rules.syntax import Atom, Rule
@@ -27,7 +28,7 @@ class Standing:
     rule: Rule
     component: Component[Rule]
     components: int  # of the program
-    concludes: tuple[Atom, ...]  # extents
+    concludes: tuple[Atom, ...]  # extents; a constraint has none
     reads: tuple[Link, ...]
     read_by: tuple[Link, ...]
 
@@ -47,7 +48,7 @@ def standing(rule: Rule, rules: Sequence[Rule]) -> Standing:
         for head in rule.heads
         if unify(head, atom)
     )
-    concludes = tuple(dict.fromkeys(extent(head) for head in rule.heads))
+    concludes = () if is_constraint(rule) else tuple(dict.fromkeys(extent(head) for head in rule.heads))
     return Standing(rule, component, len(nodes), concludes, _links(reads), _links(read_by))
 
 

@@ -45,6 +45,7 @@ _TOKEN = re.compile(
     ),
     re.DOTALL,
 )
+_CONSTRAINT_NAME = re.compile(r"[^\W\d][\w-]*\s*:(?=\s)")  # after @constraint; like the name of a rule
 _DOT = re.compile(rf"(?:{_SKIP.pattern})?\.")
 
 _SYMBOLS = {
@@ -62,7 +63,9 @@ _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB"}
 KEYWORDS = frozenset(
     ("not", "exists", "in", "bind", "filter", "comp", "aggregate", "on", "with", "as", "and", "distinct")
 )
-DIRECTIVES = {"@prefix": "PREFIX", "@base": "BASE", "@import": "IMPORT", "@export": "EXPORT"}
+DIRECTIVES = {
+    "@prefix": "PREFIX", "@base": "BASE", "@import": "IMPORT", "@export": "EXPORT", "@constraint": "CONSTRAINT",
+}  # fmt: skip
 
 
 class Token(NamedTuple):
@@ -104,6 +107,12 @@ def next_statement(source: SourceText, position: int) -> Statement:
     open_brackets: list[Token] = []
     arrow_seen = short = False  # short: PREFIX and BASE end with their IRI, dot or not
     while (position := skip_space(text, position)) < len(text):
+        if len(tokens) == 1 and tokens[0].text.lower() == "@constraint":
+            name = _CONSTRAINT_NAME.match(text, position)
+            if name is not None:
+                tokens.append(Token("RULE_NAME", name.group(), position, name.end()))
+                position = name.end()
+                continue
         match = _TOKEN.match(text, position)
         if match is None:
             position = _stray(statement, position)
@@ -198,7 +207,7 @@ def _stray(statement: Statement, position: int) -> int:
         hints = {
             ";": "statements end with a dot, body literals are separated by commas",
             "|": "write `||` for or; two rules with one head are the other way to say or",
-            "@": "directives are @prefix, @base, @import and @export; a language tag follows its string at once",
+            "@": f"directives are {', '.join(DIRECTIVES)}; a language tag follows its string at once",
             "\\": "write `,` or `∧` between body literals",
             "~": "write NOT for negation",
         }

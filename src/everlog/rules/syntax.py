@@ -133,7 +133,7 @@ Literal = Atom | Negation | Filter | Bind | Aggregate
 
 @dataclass(frozen=True)
 class Rule:
-    """`name: heads :- body.` The name may be made up later; see `Program.named`."""
+    """`name: heads :- body.` The name may be made up later (names.py). Constraints are rules too (constraints.py)."""
 
     heads: tuple[Atom, ...]
     body: tuple[Literal, ...]

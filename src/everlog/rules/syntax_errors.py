@@ -34,14 +34,34 @@ def explain(statement: Statement, index: int | None, expected: Collection[str]) 
     if index and "$END" in expected and _begins_statement(statement, index):
         return missing_dot(statement, index - 1), token.start
     if token.kind == "ARROW":
+        if tokens[0].kind == "CONSTRAINT":
+            return _constraint_head(span), None
         if any(earlier.kind == "ARROW" for earlier in tokens[:index]):
             again = f"a second `{token.text}` in one rule"
             return Diagnostic("R105", again, span, (), "end the rule before this one with a dot"), None
         if not index:
-            refused = "a rule without a head"
-            return Diagnostic("R104", refused, span, (), "give it one: problem(?x) :- …, and look at problem"), None
-    hint = _hint(tokens, index)
-    return Diagnostic("R104", f"unexpected `{_short(token.text)}`", span, _expectation(expected), hint), None
+            refused, hint = "a rule without a head", "say that its body must not hold: @constraint name : body."
+            return Diagnostic("R104", refused, span, (), hint), None
+    message, notes = f"unexpected `{_short(token.text)}`", _expectation(expected)
+    return Diagnostic("R104", message, span, notes, _hint(tokens, index)), None
+
+
+def constraint_problem(statement: Statement) -> Diagnostic | None:
+    """What is wrong with how a constraint begins, if the statement is one without a name."""
+    first, *rest = statement.tokens
+    if first.kind != "CONSTRAINT" or (rest and rest[0].kind == "RULE_NAME"):
+        return None
+    arrow = next((token for token in rest if token.kind == "ARROW"), None)
+    if arrow is not None:
+        return _constraint_head(Span(statement.source, arrow.start, arrow.end))
+    span = Span(statement.source, first.start, first.end)
+    hint = "write @constraint name : body. with a space after the colon"
+    return Diagnostic("R115", "a constraint without a name", span, (), hint)
+
+
+def _constraint_head(span: Span) -> Diagnostic:
+    note = "its body is what must not be; what breaks it is shown by the values of the body's variables"
+    return Diagnostic("R115", "a constraint has no head", span, (note,), "write @constraint name : body.")
 
 
 def missing_dot(statement: Statement, index: int) -> Diagnostic:

@@ -13,6 +13,7 @@ from typing import Any
 
 from everlog.facts.terms import IRI, RDF_TYPE
 from everlog.rules import term_reader
+from everlog.rules.constraints import constraint
 from everlog.rules.diagnostics import Span
 from everlog.rules.expression_builder import SAME_SYMBOL, ExpressionBuilder, Named, short, span_of
 from everlog.rules.statements import MAX_DEPTH
@@ -79,6 +80,10 @@ class TreeBuilder(ExpressionBuilder):
             help="put it after `:-`",
         )
         return None
+
+    def constraint(self, children: list[Any]) -> Rule:
+        _, name, body = children
+        return constraint(name[:-1].rstrip(), body[0], self.span(children))
 
     def prefix(self, children: list[Any]) -> None:
         _, namespace, reference = children

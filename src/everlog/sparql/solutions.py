@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.answers.answer_table import Row, Table
-from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
+from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.expressions.ordering import order_key
 from everlog.sparql.query import Query
 
@@ -95,7 +95,7 @@ def _in_order(query: Query, dictionary: Dictionary, columns: Sequence[Ids], rows
 def _ranks(column: Ids, dictionary: Dictionary) -> npt.NDArray[np.int64]:
     """The position of each id in the order of terms."""
     distinct, positions = np.unique(column, return_inverse=True)
-    keys = [order_key(None if id_ == UNBOUND else dictionary.decode(id_)) for id_ in distinct.tolist()]
+    keys = [order_key(None if id_ == dictionary.unbound else dictionary.decode(id_)) for id_ in distinct.tolist()]
     by_key = {key: rank for rank, key in enumerate(sorted(set(keys)))}
     return np.array([by_key[key] for key in keys], np.int64)[positions]
 

@@ -24,6 +24,7 @@ from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import takes_marks
 from everlog.maintenance.update import Maintenance
+from everlog.rules.constraints import is_constraint_relation
 from everlog.rules.syntax import Rule
 from everlog.store.bases import in_part, load_bases
 from everlog.store.changes import Report
@@ -282,7 +283,7 @@ def _derive(workings: Workings, engine: Engine, program: EvaluatedProgram, updat
 
 
 def _differences(before: Engine, after: Engine, workings: Workings, update: CheckedUpdate) -> dict[str, WeightedFacts]:
-    """What another engine has more and less than the one there was; of views too."""
+    """What another engine has more and less than the one there was; of views and constraints too."""
     found = {}
     for name, arity in update.target.arities.items():
         arity_before = workings.arities.get(name)
@@ -291,13 +292,21 @@ def _differences(before: Engine, after: Engine, workings: Workings, update: Chec
         if arity_before is not None and same:
             parts.append(difference(before, after, name).negated())
         found[name] = _joined(parts)
-    known = {shape.name: shape for shape in shapes(workings.maintenance.program.components)}
+    programs = workings.maintenance.program, _program(workings, update)
+    known, coming = ({shape.name: shape for shape in shapes(program.components)} for program in programs)
     for view in update.target.views.values():
         relation = view.relation
         counts = Counter(dict(after.collect(relation).facts()))
         if relation in known:
             counts.subtract(dict(before.collect(relation).facts()))
         found[relation] = WeightedFacts.of(counts, view.arity, after.dictionary.dtype)
+    for name in dict.fromkeys(filter(is_constraint_relation, (*known, *coming))):
+        # Within a transaction a constraint may have been broken before, and hold again now or be gone.
+        was, is_now = known.get(name), coming.get(name)
+        same = was is not None and is_now is not None and was.arity == is_now.arity
+        parts = [difference(before, after if same else None, name).negated()] if was is not None else []
+        parts += [difference(after, before if same else None, name)] if is_now is not None else []
+        found[name] = _joined(parts if same or len(parts) == 1 else parts[1:])
     return {name: facts for name, facts in found.items() if facts.rows}
 
 

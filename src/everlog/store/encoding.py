@@ -16,6 +16,7 @@ from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.weighted import WeightedFacts
+from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
 
 if TYPE_CHECKING:
@@ -121,6 +122,8 @@ class FactEncoder:
         self._batch(relation, arity).add(columns, len(listed))
 
     def _batch(self, relation: str, arity: int) -> Batch:
+        if is_auxiliary(relation):
+            raise DataError(f"{relation!r} is no name for a relation", hint=f"choose one without {AUXILIARY}")
         known = self._arities.setdefault(relation, arity)
         if known != arity:
             raise self._arity_error(relation, known, arity)

@@ -18,6 +18,7 @@ from everlog.formats.compression import check_readable, split_name
 from everlog.formats.reading import read_facts
 from everlog.formats.writing import write_facts
 from everlog.rules import parser
+from everlog.rules.constraints import is_constraint
 from everlog.rules.syntax import Program
 from everlog.store.store import KnowledgeBase
 
@@ -96,7 +97,8 @@ def read_sources(sources: Sequence[FactFile], says: Callable[[str], None] = lamb
 
 def defined_relations(program: Program) -> list[str]:
     """The relations that rules of the program define, in order of first definition."""
-    return list(dict.fromkeys(head.relation for rule in program.rules for head in rule.heads))
+    rules = (rule for rule in program.rules if not is_constraint(rule))
+    return list(dict.fromkeys(head.relation for rule in rules for head in rule.heads))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.rule_changes import Transition
 from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import is_auxiliary
+from everlog.rules.constraints import is_constraint
 from everlog.rules.dependencies import body_atoms
 from everlog.rules.syntax import Rule
 from everlog.store.bases import in_part
@@ -80,9 +81,10 @@ def _auxiliaries(program: EvaluatedProgram) -> dict[str, None]:
 
 
 def rule_arities(rules: Iterable[Rule]) -> dict[str, int]:
-    """The relations that rules mention, heads first."""
+    """The relations that rules mention, heads first; the matches of constraints are nobody's relation."""
     heads, read = {}, {}
     for rule in rules:
-        heads.update({head.relation: len(head.args) for head in rule.heads})
+        if not is_constraint(rule):
+            heads.update({head.relation: len(head.args) for head in rule.heads})
         read.update({atom.relation: len(atom.args) for atom, _ in body_atoms(rule)})
     return heads | read

@@ -16,6 +16,7 @@ from everlog.engines.interface import Engine, Shape
 from everlog.facts.terms import Term, key_of
 from everlog.facts.weighted import WeightedFacts
 from everlog.maintenance.materialise import materialise, shapes
+from everlog.rules.constraints import is_constraint_relation
 from everlog.rules.printer import print_term
 from everlog.store.bases import load_bases
 from everlog.store.changes import Report
@@ -105,8 +106,12 @@ def verify(state: State, engine: str) -> Verification:
     materialise(fresh, program.components, state.limits.watch())
     differences = [_difference(state, Shape(name, arity), kept, fresh) for name, arity in arities.items()]
     views = {view.relation for view in state.views.values()}
-    bags = [shape for shape in shapes(program.components) if shape.bag or shape.name in views]
-    differences += [_difference(state, shape, kept, fresh) for shape in bags]
+    others = [
+        shape
+        for shape in shapes(program.components)
+        if shape.bag or shape.name in views or is_constraint_relation(shape.name)
+    ]
+    differences += [_difference(state, shape, kept, fresh) for shape in others]
     return Verification(
         state.version,
         len(arities),

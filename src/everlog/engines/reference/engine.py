@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from everlog.dictionary.dictionary import UNBOUND, Dictionary, Ids
+from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.engines.reference.entries import Binding, Entry, Fact, tuples
@@ -153,7 +153,7 @@ class ReferenceEngine:
         results = []
         for key, members in groups.items():
             values = [self._aggregated(function, members) for function in rule.functions]
-            if rule.keep_failed or UNBOUND not in values:
+            if rule.keep_failed or self.dictionary.unbound not in values:
                 results.append((*key, *values))
         return results
 
@@ -162,7 +162,7 @@ class ReferenceEngine:
         try:
             return self.dictionary.encode(aggregate(function.function, function.distinct, values, function.separator))
         except ExpressionError:
-            return UNBOUND
+            return self.dictionary.unbound
 
     def _column(self, members: list[tuple[Fact, int]], column: int | None) -> list[tuple[Term | None, int]]:
         if column is None:
@@ -349,7 +349,7 @@ class ReferenceEngine:
                     yield {**binding, step.variable: self.dictionary.encode(value)}
                 except ExpressionError:
                     if step.attempt:
-                        yield {**binding, step.variable: UNBOUND}
+                        yield {**binding, step.variable: self.dictionary.unbound}
 
     def _labelled(self, relation: str, label: Label) -> Sequence[Fact]:
         if label is Label.NEW:
@@ -365,4 +365,4 @@ class ReferenceEngine:
         return self.dictionary.encode(arg.term) if isinstance(arg, Constant) else binding[arg.name]
 
     def _term(self, id_: int) -> Term | None:
-        return None if id_ == UNBOUND else self.dictionary.decode(id_)
+        return None if id_ == self.dictionary.unbound else self.dictionary.decode(id_)

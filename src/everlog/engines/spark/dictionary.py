@@ -22,6 +22,7 @@ class HashDictionary(Dictionary):
     """Terms to hashed ids and back, for what the driver has seen."""
 
     dtype = np.int64
+    unbound = UNBOUND_ID
 
     def __init__(self) -> None:
         super().__init__()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from everlog.rules.affected import hyper_node_change
+from everlog.rules.constraints import is_constraint
 from everlog.rules.dependencies import body_atoms, dependencies, heads_of, strongly_connected
 from everlog.rules.extents import extent
 from everlog.rules.hypergraph import Hypergraph
@@ -111,7 +112,7 @@ def rule_graph(change: PlannedChange, prefixes: Mapping[str, str]) -> RuleGraph:
     boxes = []
     for place, members in enumerate(places):
         own = [rules[number] for number in sorted(members)]
-        concludes = dict.fromkeys(extent(head) for rule in own for head in rule.heads)
+        concludes = dict.fromkeys(extent(head) for rule in own if not is_constraint(rule) for head in rule.heads)
         given = dict.fromkeys(
             extent(atom) for rule in own for atom, _ in body_atoms(rule) if next(heads.unifying(atom), None) is None
         )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from everlog.rules.constraints import is_constraint
 from everlog.rules.extents import print_extent
 from everlog.rules.picture.graph import Affected, Box, DrawnRule, Fate, RuleGraph
 from everlog.rules.picture.lines import size_lines
@@ -18,8 +19,11 @@ def to_text(graph: RuleGraph) -> str:
     """Component after component: its rules, sizes, and which others read it."""
     fates = Counter(drawn.fate for box in graph.boxes for drawn in box.rules)
     components = sum(not box.gone for box in graph.boxes)
-    left = fates[Fate.STAYS] + fates[Fate.ADDED]
-    lines = [f"{_number(components, 'component')}, {_number(left, 'rule')}"]
+    left = [drawn.rule for box in graph.boxes for drawn in box.rules if drawn.fate is not Fate.REMOVED]
+    constraints = sum(map(is_constraint, left))
+    lines = [f"{_number(components, 'component')}, {_number(len(left) - constraints, 'rule')}"]
+    if constraints:
+        lines[0] += f", {_number(constraints, 'constraint')}"
     if graph.planned:
         lines[0] += f", with {fates[Fate.ADDED]} added and {fates[Fate.REMOVED]} removed"
     for number, box in enumerate(graph.boxes):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
     from everlog.store.transactions import Step
 
-_SNAPSHOT_FROM = 32 << 20  # bytes of log from which a snapshot is worth the while …
+_SNAPSHOT_FROM = 8 << 20  # bytes of log from which a snapshot is worth the while …
 _SNAPSHOT_SHARE = 0.5  # … and how much of the last snapshot's size they come to at least
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, read_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.run import FormatName
 from everlog.errors import UsageError
@@ -26,7 +26,7 @@ def facts(
         from everlog.cli import display
         from everlog.formats.writing import text_lines, write_facts
 
-        with open_kb(kb) as opened:
+        with read_kb(kb) as opened:
             rows, prefixes = opened.facts(relation), opened.program.prefixes
         name = format.value if format else None
         if output is not None:

@@ -28,7 +28,12 @@ RewritesOption = Annotated[
 ]
 
 
-def open_kb(path: Path, *, make: bool = False, rewrites: bool = True) -> KnowledgeBase:
+def read_kb(path: Path) -> KnowledgeBase:
+    """The knowledge base in a folder, to be read: another process may be writing to it."""
+    return open_kb(path, read_only=True)
+
+
+def open_kb(path: Path, *, make: bool = False, rewrites: bool = True, read_only: bool = False) -> KnowledgeBase:
     """The knowledge base in a folder; where there is none, one is made, or an error is raised."""
     from everlog.store.durable import is_folder
     from everlog.store.opening import open
@@ -36,7 +41,7 @@ def open_kb(path: Path, *, make: bool = False, rewrites: bool = True) -> Knowled
     if not make and not is_folder(path):
         what = "there is no knowledge base in this folder" if path.is_dir() else "there is no such knowledge base"
         raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
-    return open(path, rewrites=rewrites)
+    return open(path, rewrites=rewrites, read_only=read_only)
 
 
 def materialised(

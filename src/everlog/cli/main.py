@@ -13,6 +13,7 @@ import typer
 
 from everlog.cli.apply import apply
 from everlog.cli.bench import bench
+from everlog.cli.copies import backup, compact, export, import_
 from everlog.cli.facts import facts
 from everlog.cli.load import load
 from everlog.cli.pipeline import pipeline
@@ -56,6 +57,10 @@ app.command()(apply)
 app.command()(facts)
 app.command()(query)
 app.command()(verify)
+app.command()(compact)
+app.command()(backup)
+app.command()(export)
+app.command("import")(import_)
 app.add_typer(rules)
 app.add_typer(pipeline)
 app.add_typer(bench)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb, read_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import graph
 from everlog.errors import UsageError
@@ -43,7 +43,7 @@ def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
     with outcome(as_json=as_json):
         from everlog.rules.printer import print_rule
 
-        with open_kb(kb) as opened:
+        with read_kb(kb) as opened:
             program = opened.program
         if as_json:
             print_json({"prefixes": dict(program.prefixes), "rules": _as_data(program.rules, program.prefixes)})
@@ -67,7 +67,7 @@ def show(
         from everlog.rules.standing import standing
         from everlog.store.sizes import extent_sizes
 
-        with open_kb(kb) as opened:
+        with read_kb(kb) as opened:
             program = opened.program
             found = [standing(rule, program.rules) for rule in find_rules(program.rules, name, program.prefixes)]
             extents = [extent for each in found for extent in (*each.concludes, *(link.extent for link in each.reads))]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, open_kb
+from everlog.cli.knowledge_bases import JsonOption, read_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.errors import OutputError
 
@@ -65,7 +65,7 @@ def _graph(source: Path, adding: Sequence[str], removing: Sequence[str]) -> Rule
     if not source.is_dir():
         program = read_program(str(source))
         return _planned(program, adding, removing, {})
-    with open_kb(source) as kb:
+    with read_kb(source) as kb:
         given = {relation.name: relation.arity for relation in kb.relations() if relation.explicit}
         drawn = _planned(kb.program, adding, removing, given)
         return replace(drawn, sizes=extent_sizes(kb, drawn.extents()))

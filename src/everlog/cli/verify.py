@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, materialised, open_kb
+from everlog.cli.knowledge_bases import JsonOption, materialised, read_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 from everlog.cli.run import EngineName
@@ -32,7 +32,7 @@ def verify(
 
             opened = materialised(subject, read_program(subject), files or [], progress)
         else:
-            opened = open_kb(Path(subject))
+            opened = read_kb(Path(subject))
         with opened as kb:
             progress("deriving from scratch")
             found = kb.verify(engine=engine.value)

@@ -69,7 +69,9 @@ class WeightedFacts:
         return WeightedFacts([column[which] for column in self.columns], self.weights[which], self.version)
 
     def gained(self) -> WeightedFacts:
-        return self.chosen(self.weights > 0)
+        """The facts that came."""
+        which = self.weights > 0
+        return self if which.all() else self.chosen(which)
 
     def lost(self) -> WeightedFacts:
         """The facts that went, with positive weights."""

@@ -55,7 +55,7 @@ def open_folder(timeline: Timeline, path: Path) -> None:
     except BaseException:
         os.close(lock)
         raise
-    timeline.journal = Journal(timeline, folder, log, lock)
+    timeline.journal, timeline.folder = Journal(timeline, folder, log, lock), folder
 
 
 def read_newest(timeline: Timeline, folder: Folder) -> int:
@@ -206,11 +206,11 @@ class Journal:
     def _remove_superfluous(self, version: int) -> None:
         """Remove what neither opening nor the history of versions needs."""
         snapshots = [each for each, _ in self.folder.snapshots()]
-        remembered = self._timeline.history.oldest
+        remembered = version - self._timeline.history.limits.updates
         useful = [each for each in snapshots if each <= remembered] or [0]
         begin = max(useful)
         for each, path in self.folder.snapshots():
-            if each < begin and each != version:
+            if each not in (begin, version):
                 path.unlink(missing_ok=True)
         logs = self.folder.logs()
         for (_, path), (following, _) in zip(logs, logs[1:], strict=False):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,6 +80,15 @@ class History:
             or self._size > self.limits.facts
             or now - self._entries[0].at > self.limits.seconds
         )
+
+    def prepend(self, entries: Sequence[Entry]) -> None:
+        """What was before the oldest entry is known after all."""
+        with self._lock:
+            new = [entry for entry in entries if entry.version <= self._oldest]
+            if new:
+                self._entries.extendleft(reversed(new))
+                self._size += sum(entry.size for entry in new)
+                self._oldest = new[0].version - new[0].updates
 
     def since(self, version: int, newest: int) -> list[Entry]:
         """The entries after a version up to another, oldest first."""

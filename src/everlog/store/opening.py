@@ -18,19 +18,27 @@ def open(
     strategy: str = CHOOSE,
     rewrites: bool = True,
     history: HistoryLimits | None = None,
+    read_only: bool = False,
+    follow: bool = False,
 ) -> KnowledgeBase:
     """Open a knowledge base, in memory or in a folder.
 
     Args:
-        path: The folder of a durable one, made if it is not there; None keeps all in memory. One at a time may have it
-            open: close it, or use it in a `with` block.
+        path: The folder of a durable one, made if it is not there; None keeps all in memory. One at a time may write to
+            it: close it, or use it in a `with` block.
         engine: "columnar" (fast), "spark" (large) or "reference" (plain sets, for checking).
         limits: Bounds on each update.
         strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
         rewrites: Evaluate transitive rules linearly; results are the same without, only slower.
         history: How many past versions can be asked for.
+        read_only: Read what a folder keeps, while another process may be writing to it; `kb.refresh()` makes its newer
+            updates.
+        follow: The same, and stay up to date by itself.
     """
     kb = KnowledgeBase(engine=engine, limits=limits, strategy=strategy, rewrites=rewrites, history=history)
     if path is not None:
-        kb.open_folder(Path(path))
+        if read_only or follow:
+            kb.follow_folder(Path(path), by_itself=follow)
+        else:
+            kb.open_folder(Path(path))
     return kb

@@ -140,7 +140,7 @@ class ReadOnlyKnowledgeBase(ABC):
             raise HistoryError(since, newest, newest)
         if timeline is None:
             raise HistoryError(since, newest)
-        return timeline.history.since(since, newest)
+        return timeline.entries(since, newest)
 
     def at(self, version: int) -> Snapshot:
         """The knowledge base as it was at a version, as far back as that is remembered."""

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from queue import Queue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from everlog.errors import UsageError
 from everlog.limits import Limits
@@ -39,6 +39,9 @@ from everlog.store.transactions import Transaction, new_view
 from everlog.store.updates import Update
 from everlog.store.views import View
 from everlog.store.windows import Windows
+
+if TYPE_CHECKING:
+    from everlog.store.following import Follower
 
 
 class KnowledgeBase(ReadOnlyKnowledgeBase):
@@ -65,6 +68,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         )
         state = State(0, dictionary, Definitions(), FactsAtVersion(facts, facts.tick), {}, limits, {})
         self._timeline = Timeline(state, workings, history or HistoryLimits())
+        self._follower: Follower | None = None  # of a knowledge base that another process writes
 
     def state(self) -> State:
         return self._timeline.read()
@@ -106,10 +110,62 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
 
         open_folder(self._timeline, folder)
 
+    def follow_folder(self, folder: Path, *, by_itself: bool) -> None:
+        """Become what a folder keeps, to be read; `everlog.open` calls this once."""
+        from everlog.store.following import Follower
+
+        self._follower = Follower(self._timeline, folder)
+        if by_itself:
+            self._follower.follow()
+
+    def refresh(self) -> int:
+        """Make the updates that another process has made since; gives the version. For `read_only=True`."""
+        if self._follower is None:
+            raise UsageError("this knowledge base follows no other", hint="everlog.open(path, read_only=True)")
+        return self._follower.refresh()
+
     def close(self) -> None:
         """Let others open the folder of a durable knowledge base; it takes no updates from then on."""
         if self._timeline.journal is not None:
             self._timeline.journal.close()
+        if self._follower is not None:
+            self._follower.close()
+
+    # --- copies -------------------------------------------------------------------------------------------------------
+
+    def compact(self) -> Path:
+        """Write a snapshot of a durable knowledge base now, so that opening it need not read the log before."""
+        if self._timeline.journal is None:
+            raise UsageError("this knowledge base is not kept in a folder", hint='open one: everlog.open("kb")')
+        return self._timeline.journal.snapshot()
+
+    def backup(self, path: str | Path) -> Path:
+        """Write a copy into a new folder, which can be opened; updates may go on meanwhile."""
+        from everlog.store.copies import backup
+        from everlog.store.snapshots import known_of
+
+        with self._timeline.paused() as state:
+            known = known_of(self._timeline.workings.maintenance)
+        backup(state, known, Path(path))
+        return Path(path)
+
+    def export(self, path: str | Path) -> list[Path]:
+        """Write program, explicit facts and views as text files into a new folder."""
+        from everlog.store.copies import export
+
+        return export(self.state(), Path(path))
+
+    def import_from(self, path: str | Path) -> Change:
+        """Add program, facts and views of an export, as one update."""
+        from everlog.store.copies import read_export
+
+        program, facts, views = read_export(Path(path))
+        with self.transaction() as transaction:
+            transaction.update(insert=facts, add_rules=program, name=str(path))
+            for name, text in views.items():
+                transaction.apply(Update(), views=new_view(transaction.state(), name, text))
+        assert transaction.change is not None
+        return transaction.change
 
     def __enter__(self) -> KnowledgeBase:
         return self
@@ -176,7 +232,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before; `options` are those of `Transaction.only`."""
-        change: Change = self._timeline.follow(lambda transaction: transaction.only(update, **options))
+        change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
         return change
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -242,7 +298,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         def make(transaction: Transaction) -> None:
             transaction.only(Update(), views=new_view(self._timeline.newest, name, text))
 
-        self._timeline.follow(make)
+        self._timeline.run(make)
         return super().view(name)
 
     def drop_view(self, name: str) -> None:
@@ -254,7 +310,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
             remaining = {other: view for other, view in views.items() if other != name}
             transaction.only(Update(), views=remaining)
 
-        self._timeline.follow(drop)
+        self._timeline.run(drop)
 
     def subscribe(self, callback: Callable[[Any], None], *, view: str | None = None) -> Callable[[], None]:
         """Call this after every update, with its change, or with that of a view; gives a function that ends it."""

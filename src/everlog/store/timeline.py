@@ -11,20 +11,23 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from everlog.engines.interface import Shape
 from everlog.errors import UsageError
 from everlog.limits import Limits
+from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
 from everlog.store.applying import Workings, derive_from_explicit
 from everlog.store.changes import Change
-from everlog.store.engines import make_engine
+from everlog.store.engines import make_dictionary, make_engine
+from everlog.store.folders import Folder
 from everlog.store.history import Entry, History, HistoryLimits, now
 from everlog.store.interrupts import Interrupts
 from everlog.store.records import Record
 from everlog.store.replay import Replay
-from everlog.store.state import FactsAtVersion, State
+from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.subscriptions import Subscriptions
 from everlog.store.transactions import Step, Transaction
 from everlog.store.views import ViewChange
@@ -54,12 +57,13 @@ class Timeline:
         self.newest = self.published = state
         self.history = History(history, state.version)
         self.subscriptions = Subscriptions()
+        self.folder: Folder | None = None  # where it is kept
         self.journal: Journal | None = None  # where updates are written before they count; None: nowhere
         self._writing = threading.Lock()
         self._writer: int | None = None  # the thread that has it
         self._publishing = threading.Lock()
         self._accepted: deque[_Accepted] = deque()
-        self.on_new_state: Callable[[State], None] | None = None
+        self.read_only = False  # whoever opened it only follows what another process writes
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -86,6 +90,33 @@ class Timeline:
         with self._writing, self._publishing:
             self.workings.limits = limits
             self.newest, self.published = (state._replace(limits=limits) for state in (self.newest, self.published))
+
+    def entries(self, since: int, newest: int) -> list[Entry]:
+        """What has changed after a version up to another, update by update; oldest first."""
+        if since < self.history.oldest and self.folder is not None:
+            from everlog.store.earlier import earlier_entries
+
+            with self._writing:  # terms may get ids
+                if since < self.history.oldest:
+                    self.history.prepend(earlier_entries(self, self.folder, since))
+        return self.history.since(since, newest)
+
+    def empty(self) -> Timeline:
+        """A timeline of the same kind, without any facts or rules."""
+        workings = self.workings
+        dictionary = make_dictionary(workings.engine.name)
+        engine = make_engine(workings.engine.name, dictionary)
+        nothing = replace(
+            workings,
+            engine=engine,
+            maintenance=Maintenance(EvaluatedProgram()),
+            windows=Windows(dictionary),
+            arities={},
+            progress=None,
+        )
+        facts = FactsAtVersion(engine, engine.tick)
+        state = State(0, dictionary, Definitions(), facts, {}, workings.limits, {})
+        return Timeline(state, nothing, self.history.limits)
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -165,6 +196,10 @@ class Timeline:
                 transaction.replay(record)
             self.settle(None)
 
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise UsageError("this knowledge base was opened to be read", hint="open it without read_only=True")
+
     def log(self, step: Step, version: int) -> int | None:
         """Write an update that is about to be put in place; where that fails, nothing was changed."""
         return self.journal.write(step, version) if self.journal is not None else None
@@ -222,11 +257,10 @@ class Timeline:
                 if name in state.views
             }
             self.subscriptions.note(accepted.change, views)
-        if self.on_new_state is not None:
-            self.on_new_state(state)
 
-    def follow(self, prepared: Callable[[Transaction], Any]) -> Any:
+    def run(self, prepared: Callable[[Transaction], Any]) -> Any:
         """Do something in a transaction of its own, and settle it."""
+        self._check_writable()
         with Interrupts() as interrupts:  # one that comes when the update cannot be given up any more waits for its end
             with self.writing(interrupts) as transaction:
                 done = prepared(transaction)
@@ -237,6 +271,7 @@ class Timeline:
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """A transaction of several updates, which is committed and settled at the end of the block."""
+        self._check_writable()
         with Interrupts() as interrupts:
             with self.writing(interrupts) as transaction, transaction:
                 yield transaction

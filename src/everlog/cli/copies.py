@@ -1,0 +1,66 @@
+"""`everlog compact`, `backup`, `export`, `import`: tidy a knowledge base up, and take it elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb, read_kb
+from everlog.cli.outcomes import outcome, print_json
+
+
+def compact(kb: KbArgument, as_json: JsonOption = False) -> None:
+    """Write a snapshot, so that opening need not read the log before it; nobody else may be writing."""
+    with outcome(as_json=as_json), open_kb(kb) as opened:
+        path = opened.compact()
+        size = path.stat().st_size
+        if as_json:
+            print_json({"snapshot": str(path), "version": opened.version, "bytes": size})
+        else:
+            print(f"{path}: version {opened.version}, {size:,} bytes")
+
+
+def backup(
+    kb: KbArgument,
+    target: Annotated[Path, typer.Argument(help="A new folder.", metavar="FOLDER")],
+    as_json: JsonOption = False,
+) -> None:
+    """Copy a knowledge base into a new folder, which can be opened; others may be writing to it meanwhile."""
+    with outcome(as_json=as_json), read_kb(kb) as opened:
+        opened.backup(target)
+        if as_json:
+            print_json({"backup": str(target), "version": opened.version})
+        else:
+            print(f"{target}: version {opened.version}")
+
+
+def export(
+    kb: KbArgument,
+    target: Annotated[Path, typer.Argument(help="A new folder.", metavar="FOLDER")],
+    as_json: JsonOption = False,
+) -> None:
+    """Write program, explicit facts and views as text files."""
+    with outcome(as_json=as_json), read_kb(kb) as opened:
+        files = opened.export(target)
+        if as_json:
+            print_json({"files": [str(file) for file in files], "version": opened.version})
+        else:
+            print("\n".join(map(str, files)))
+
+
+def import_(
+    kb: KbArgument,
+    source: Annotated[Path, typer.Argument(help="A folder that `everlog export` made.", metavar="FOLDER")],
+    as_json: JsonOption = False,
+) -> None:
+    """Add the program, facts and views of an export, as one update; KB is made if it is not there."""
+    with outcome(as_json=as_json), open_kb(kb, make=True) as opened:
+        change = opened.import_from(source)
+        if as_json:
+            print_json({"version": change.version, "changes": change.counts()})
+        else:
+            for relation, (gained, lost) in change.counts().items():
+                print(f"{relation}\t+{gained:,}" + (f" -{lost:,}" if lost else ""))
+            print(f"version {change.version}")

@@ -1,0 +1,58 @@
+"""How is history found again that a process before this one has made?
+
+A folder keeps an older snapshot, and the logs since then. The updates after it are made again, in a knowledge base of
+their own, and what each of them changed is told in this one's ids.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from everlog.dictionary.dictionary import Dictionary, Ids
+from everlog.facts.weighted import WeightedFacts
+from everlog.store.durable import records_after
+from everlog.store.folders import Folder
+from everlog.store.history import Entry
+from everlog.store.snapshots import OpenedSnapshot
+from everlog.store.timeline import Timeline
+
+
+def earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Entry]:
+    """What has changed from a version on up to where this timeline's own history begins; nothing if it is gone."""
+    oldest = timeline.history.oldest
+    older = [(version, path) for version, path in folder.snapshots() if version <= wanted]
+    base = older[-1][0] if older else 0
+    if not any(begin <= base for begin, _ in folder.logs()):
+        return []
+    again = timeline.empty()
+    if older:
+        again.begin(OpenedSnapshot(older[-1][1]))
+    for record in records_after(folder, base, again.newest.dictionary, None):
+        if record.version > oldest:
+            break
+        again.replay([record])
+    into, out_of = timeline.newest.dictionary, again.newest.dictionary
+    return [
+        entry._replace(
+            changes=_told(entry.changes, out_of, into),
+            explicit=_told(entry.explicit, out_of, into),
+            reshaped=_told(entry.reshaped, out_of, into),
+            views=_told(entry.views, out_of, into),
+        )
+        for entry in again.history.since(base, oldest)
+    ]
+
+
+def _told(changes: Mapping[str, WeightedFacts], out_of: Dictionary, into: Dictionary) -> dict[str, WeightedFacts]:
+    """The same facts in the ids of another dictionary."""
+    return {
+        name: WeightedFacts([_translated(c, out_of, into) for c in facts.columns], facts.weights, facts.version)
+        for name, facts in changes.items()
+    }
+
+
+def _translated(column: Ids, out_of: Dictionary, into: Dictionary) -> Ids:
+    distinct, places = np.unique(column, return_inverse=True)
+    return into.encode_keys(out_of.key(id_) for id_ in distinct.tolist())[places]

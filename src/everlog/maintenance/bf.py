@@ -19,10 +19,11 @@ from everlog.limits import Watch
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import insertion
 from everlog.maintenance.reports import ComponentReport
+from everlog.maintenance.strategy import Strategy
 from everlog.plans.flat_rules import FlatRule
 from everlog.plans.labels import Bit, Label, having
 from everlog.plans.sweep_variants import spreading_instances, supporting_instances
-from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
+from everlog.plans.sweeps import Begin, Effect, Marks, Relabel, Sweep
 
 # What was checked is proved, or disproved and suspect already.
 SUSPECT = Effect(
@@ -219,3 +220,7 @@ def _conclusion(component: MaintainedComponent) -> Sweep:
     """Line 11: facts of D that were not proved are gone. Bits that mean something else to insertion are cleared."""
     gone = Begin(having(Bit.SUSPECT | Bit.DISPROVED), Relabel(set=Bit.ABSENT, clear=Bit.TRIED))
     return Sweep("conclusion", component.heads, (gone, Begin(having(Bit.TRIED), Relabel(clear=Bit.TRIED))))
+
+
+# A proved fact may rest on facts of higher rank.
+STRATEGY = Strategy("bf", maintain, flat=True, mixed=False, marks=Marks.EXPLICIT, ranks_after=False)

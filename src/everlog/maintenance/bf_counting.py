@@ -12,6 +12,7 @@ from everlog.maintenance import bf
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import insertion_with_counts
 from everlog.maintenance.reports import ComponentReport
+from everlog.maintenance.strategy import Strategy
 from everlog.plans.labels import Bit, having
 from everlog.plans.sweep_variants import full_instances
 from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
@@ -60,3 +61,6 @@ def _losses(component: MaintainedComponent) -> Sweep:
 
 def _counted_proofs(component: MaintainedComponent) -> Sweep:
     return Sweep("proofs by count", component.heads, bf.begins_of_search(by_count=True))
+
+
+STRATEGY = Strategy("bf-counting", maintain, mixed=False, counts_exits=True, ranks_after=False)

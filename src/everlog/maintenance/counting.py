@@ -10,6 +10,7 @@ from everlog.engines.interface import MaintainingEngine
 from everlog.limits import Watch
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.reports import ComponentReport
+from everlog.maintenance.strategy import Strategy
 from everlog.plans.sweep_variants import full_instances
 from everlog.plans.sweeps import Effect, Sweep
 
@@ -42,3 +43,6 @@ def _gains(component: MaintainedComponent) -> Sweep:
 def _all(component: MaintainedComponent) -> Sweep:
     heads = component.heads
     return Sweep("all instances", heads, first=tuple(full_instances(rule, heads, _MORE) for rule in component.rules))
+
+
+STRATEGY = Strategy("counting", maintain, recursive=False, counts_all=True)

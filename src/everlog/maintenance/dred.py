@@ -11,9 +11,10 @@ from everlog.limits import Watch
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import insertion, rederivation
 from everlog.maintenance.reports import ComponentReport
+from everlog.maintenance.strategy import Strategy
 from everlog.plans.labels import Bit, Label, having
 from everlog.plans.sweep_variants import spreading_instances
-from everlog.plans.sweeps import Begin, Effect, Relabel, Sweep
+from everlog.plans.sweeps import Begin, Effect, Marks, Relabel, Sweep
 
 SUSPECT = Effect(require=having(lacking=Bit.WAS_ABSENT | Bit.SUSPECT), relabel=Relabel(set=Bit.SUSPECT))
 NO_LONGER_EXPLICIT = Begin(
@@ -49,3 +50,6 @@ def _overdeletion(component: MaintainedComponent) -> Sweep:
         enter=Relabel(set=Bit.FRONTIER),
         done=Relabel(set=Bit.DONE | Bit.ABSENT, clear=Bit.FRONTIER),
     )
+
+
+STRATEGY = Strategy("dred", maintain, flat=True, marks=Marks.ANY)

@@ -14,6 +14,7 @@ from everlog.limits import Watch
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import insertion, rederivation
 from everlog.maintenance.reports import ComponentReport
+from everlog.maintenance.strategy import Strategy
 from everlog.plans.labels import Bit, Label, having
 from everlog.plans.sweep_variants import spreading_instances, supporting_instances
 from everlog.plans.sweeps import Begin, Effect, Ranks, Relabel, Sweep
@@ -96,3 +97,6 @@ def _suspension(component: MaintainedComponent) -> Sweep:
         done=Relabel(set=Bit.DONE, clear=Bit.FRONTIER),
         by_rank=True,
     )
+
+
+STRATEGY = Strategy("ranked", maintain, needs_ranks=True)

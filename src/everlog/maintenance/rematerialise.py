@@ -8,6 +8,7 @@ from everlog.maintenance import counting
 from everlog.maintenance.component import MaintainedComponent
 from everlog.maintenance.insertion import from_scratch
 from everlog.maintenance.reports import ComponentReport
+from everlog.maintenance.strategy import Strategy
 
 
 def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: Watch, report: ComponentReport) -> None:
@@ -17,3 +18,6 @@ def maintain(engine: MaintainingEngine, component: MaintainedComponent, watch: W
         report.add("insertion", engine.sweep(from_scratch(component), watch))
     else:
         counting.count_again(engine, component, watch, report)
+
+
+STRATEGY = Strategy("rematerialise", maintain, flat=True, counts_all=True, ranks_after=True)

@@ -18,7 +18,7 @@ from everlog.maintenance.insertion import explicit_only
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.rule_changes import Group, Transition, transition
-from everlog.maintenance.strategies import CHOOSE, MARKS, STRATEGIES, note_what_holds, pick
+from everlog.maintenance.strategies import CHOOSE, COUNTING, RANKED, REMATERIALISE, marks_of, pick
 from everlog.plans.sweeps import Marks
 
 
@@ -88,7 +88,7 @@ class Maintenance:
         for done, component in enumerate(components, start=1):
             if component.rules_change or self._is_reached(engine, component, changed, own_edits):
                 self._before.append((component, copy(component.known)))
-                component.marks = MARKS.get(strategy, Marks.NONE) if marking else Marks.NONE
+                component.marks = marks_of(strategy) if marking else Marks.NONE
                 reports.append(_maintain(engine, component, strategy, changed, watch))
                 if progress is not None:
                     progress(done, len(components), reports[-1])
@@ -136,22 +136,19 @@ def _maintain(
     started = time.perf_counter()
     report = ComponentReport(component.name)
     if component.group is not None:
-        report.strategy = "counting"
+        report.strategy = COUNTING.name
         flows = {component.group.head.relation: engine.regroup(component.group, new=bool(component.added))}
     else:
-        report.strategy, report.reason = pick(engine, component, wanted, changed)
-        if wanted == CHOOSE and report.strategy == "ranked":
+        strategy, report.reason = pick(engine, component, wanted, changed)
+        if wanted == CHOOSE and strategy is RANKED:
             report.most = most_work(engine, component)
-        STRATEGIES[report.strategy](engine, component, watch, report)
+        strategy.maintain(engine, component, watch, report)
         if report.stopped:
-            report.strategy, report.reason = (
-                "rematerialise",
-                "ranked deletion had done a good part of the work of that",
-            )
-            STRATEGIES[report.strategy](engine, component, watch, report)
-        counted = not component.recursive and report.strategy in ("counting", "rematerialise")
-        flows = dict(engine.finish(component.heads, counted=counted))
-        note_what_holds(component, report.strategy)
+            strategy, report.reason = REMATERIALISE, "ranked deletion had done a good part of the work of that"
+            strategy.maintain(engine, component, watch, report)
+        report.strategy = strategy.name
+        flows = dict(engine.finish(component.heads, counted=not component.recursive and strategy.counts_all))
+        strategy.leaves(component)
     for relation, flow in flows.items():
         report.gained[relation], report.lost[relation] = flow
         _note(changed, relation, flow)

@@ -22,8 +22,9 @@ from everlog.limits import Limits
 from everlog.maintenance.materialise import materialise, shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
-from everlog.maintenance.strategies import takes_marks
+from everlog.maintenance.strategies import marks_of
 from everlog.maintenance.update import Maintenance
+from everlog.plans.sweeps import Marks
 from everlog.rules.constraints import is_constraint_relation
 from everlog.rules.syntax import Rule
 from everlog.store.bases import in_part, load_bases
@@ -125,7 +126,7 @@ class Maintained:
             step.begin(engine)
         engine.suspect_marked()
         watch = workings.limits.watch()
-        marking = lookout is not None and takes_marks(strategy)
+        marking = lookout is not None and marks_of(strategy) is not Marks.NONE
         if marking:
             assert lookout is not None
             watch.between_sweeps = lookout.over(engine, report)

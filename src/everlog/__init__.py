@@ -3,11 +3,13 @@
 from everlog.errors import (
     ConstraintError,
     DamagedLogError,
+    DamagedSnapshotError,
     DataError,
     EngineError,
     EverlogError,
     FactLimitError,
     FormatError,
+    HistoryError,
     LimitError,
     MemoryLimitError,
     NotFoundError,
@@ -21,9 +23,12 @@ from everlog.errors import (
 from everlog.facts.terms import IRI, BlankNode, Literal, Term
 from everlog.limits import Limits
 from everlog.store.changes import Change
+from everlog.store.history import HistoryLimits
 from everlog.store.opening import open
+from everlog.store.reading import Snapshot
 from everlog.store.rows import Rows
 from everlog.store.store import KnowledgeBase
+from everlog.store.transactions import Transaction
 from everlog.store.updates import Update
 
 __all__ = [
@@ -32,11 +37,14 @@ __all__ = [
     "Change",
     "ConstraintError",
     "DamagedLogError",
+    "DamagedSnapshotError",
     "DataError",
     "EngineError",
     "EverlogError",
     "FactLimitError",
     "FormatError",
+    "HistoryError",
+    "HistoryLimits",
     "KnowledgeBase",
     "LimitError",
     "Limits",
@@ -47,9 +55,11 @@ __all__ = [
     "ProgramError",
     "RoundLimitError",
     "Rows",
+    "Snapshot",
     "StoreInUseError",
     "Term",
     "TimeLimitError",
+    "Transaction",
     "Update",
     "UsageError",
     "open",

@@ -146,6 +146,29 @@ def test_benchmarks_use_public_names_only() -> None:
     assert found == READ_BY_BENCHMARKS
 
 
+def test_nobody_reaches_into_a_knowledge_base() -> None:
+    """Private names of the classes that users hold are read in `store/` alone, by tests too."""
+    from everlog.store.reading import Snapshot
+    from everlog.store.timeline import Timeline
+
+    kb = everlog.open(engine="reference")
+    timeline = next(each for each in vars(kb).values() if isinstance(each, Timeline))
+    held = (kb, kb.snapshot(), timeline, Snapshot, everlog.Transaction, type(kb))
+    private = {name for each in held for name in dir(each) if name.startswith("_") and not name.startswith("__")}
+    home = Path(__file__).parents[1]
+    files = [*(home / "src").rglob("*.py"), *(home / "tests").rglob("*.py"), *(home / "examples").rglob("*.py")]
+    holders = ("kb", "opened", "snapshot", "reader", "writer", "follower", "knowledge_base")
+    found = [
+        f"{path.relative_to(home)}: {node.value.id}.{node.attr}"
+        for path in files
+        if not path.is_relative_to(ROOT / "store")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if node.value.id in holders and node.attr in private
+    ]
+    assert not found
+
+
 def test_import_everlog_loads_nothing_heavy() -> None:
     program = f"import sys, everlog; print(*[name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -36,6 +36,11 @@ class WeightedFacts:
         return cls(columns, _ONES[:rows] if few else np.broadcast_to(_ONES[0], rows), version)  # without making any
 
     @classmethod
+    def gone(cls, columns: Sequence[Column], rows: int) -> WeightedFacts:
+        """Facts that went, once each."""
+        return cls(columns, -_ONES[:rows] if rows <= len(_ONES) else np.full(rows, -1, np.int64))
+
+    @classmethod
     def of(cls, counts: Mapping[Fact, int], arity: int, dtype: type[np.signedinteger[Any]]) -> WeightedFacts:
         """Facts with their weights; those with weight zero are left out."""
         changed = [(fact, count) for fact, count in counts.items() if count]
@@ -59,10 +64,6 @@ class WeightedFacts:
 
     def __len__(self) -> int:
         return len(self.weights)
-
-    def at(self, version: int) -> WeightedFacts:
-        """The same at a version."""
-        return WeightedFacts(self.columns, self.weights, version)
 
     def chosen(self, which: npt.NDArray[Any]) -> WeightedFacts:
         """Some of the facts: by a mask or by their numbers."""

@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
-import numpy as np
-
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Engine, MaintainingEngine, Shape
 from everlog.facts.weighted import WeightedFacts
@@ -186,11 +184,8 @@ def _explicit(engine: MaintainingEngine, update: CheckedUpdate) -> Mapping[str, 
     report = update.report
     if report.already_there or report.not_there or (update.inserted and update.deleted):
         return engine.explicit_changes(update.edited())
-    return {
-        name: WeightedFacts(batch.columns(), np.full(batch.rows, weight, np.int64))
-        for batches, weight in ((update.inserted, 1), (update.deleted, -1))
-        for name, batch in batches.items()
-    }
+    came = {name: WeightedFacts.present(batch.columns(), batch.rows) for name, batch in update.inserted.items()}
+    return came or {name: WeightedFacts.gone(batch.columns(), batch.rows) for name, batch in update.deleted.items()}
 
 
 class DerivedInPlace:

@@ -27,10 +27,11 @@ class Interrupts:
         """From here to the end of the block an interrupt waits. Only the main thread is ever interrupted."""
         if self._held or threading.current_thread() is not threading.main_thread():
             return
-        before = signal.getsignal(signal.SIGINT)
+        before = signal.signal(signal.SIGINT, self._remember)
         if callable(before):
             self._before, self._held = before, True
-            signal.signal(signal.SIGINT, self._remember)
+        else:
+            signal.signal(signal.SIGINT, before)  # interrupts are ignored, or the business of somebody else
 
     def _remember(self, number: int, frame: FrameType | None) -> None:
         self._came.append(frame)

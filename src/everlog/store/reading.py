@@ -130,7 +130,7 @@ class ReadOnlyKnowledgeBase(ABC):
         state = self.state()
         found = []
         for entry in self._entries(since):
-            facts = {name: facts.at(entry.version) for name, facts in entry.changes.items() if not is_auxiliary(name)}
+            facts = {name: facts for name, facts in entry.changes.items() if not is_auxiliary(name)}
             found.append(Change(entry.version, facts, state.dictionary, updates=entry.updates, reshaped=entry.reshaped))
         return found
 

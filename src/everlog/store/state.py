@@ -19,6 +19,8 @@ from everlog.plans.windows import Fact
 from everlog.rules.syntax import Rule
 from everlog.store.view_queries import ViewQuery
 
+_TAKING = threading.Lock()  # for moments, and one is made for each version: so all share it
+
 
 class FactsAtVersion:
     """The facts of an engine at a tick; taken when somebody first reads them."""
@@ -26,7 +28,6 @@ class FactsAtVersion:
     def __init__(self, engine: Engine, tick: int, capture: Capture | None = None) -> None:
         self.engine, self.tick = engine, tick
         self._capture = capture
-        self._lock = threading.Lock()
 
     @classmethod
     def newest(cls, engine: Engine) -> FactsAtVersion:
@@ -35,7 +36,7 @@ class FactsAtVersion:
 
     def take(self) -> None:
         """Hold on to the facts, which the engine has published and may be about to change."""
-        with self._lock:
+        with _TAKING:
             if self._capture is None:
                 self._capture = self.engine.capture()
 

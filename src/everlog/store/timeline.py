@@ -211,10 +211,22 @@ class Timeline:
 
     def accept(self, state: State, step: Step, change: Change, ticket: int | None) -> None:
         """A state is in place; by the thread that writes."""
-        views = {name: facts.at(state.version) for name, facts in step.views.items()} if step.views else step.views
-        size = sum([facts.rows for facts in step.changes.values()])
+        size = 0
+        for facts in step.changes.values():
+            facts.version = state.version  # nobody has seen them before
+            size += facts.rows
+        for facts in step.views.values():
+            facts.version = state.version
         entry = Entry(
-            step.before, state.version, step.changes, step.explicit, step.reshaped, views, change.updates, now(), size
+            step.before,
+            state.version,
+            step.changes,
+            step.explicit,
+            step.reshaped,
+            step.views,
+            change.updates,
+            now(),
+            size,
         )
         self.newest = state
         self._accepted.append(_Accepted(ticket, state, entry, change))

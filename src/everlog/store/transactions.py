@@ -431,7 +431,7 @@ class Step:
 
     def change(self, version: int, updates: int = 1) -> Change:
         """What it changes in the relations that users know."""
-        facts = {name: change.at(version) for name, change in self.changes.items() if not is_auxiliary(name)}
+        facts = {name: change for name, change in self.changes.items() if not is_auxiliary(name)}
         return Change(
             version, facts, self._dictionary, self.report, updates=updates,
             reshaped={name: facts for name, facts in self.reshaped.items() if not is_auxiliary(name)},

@@ -132,8 +132,6 @@ class Timeline:
             try:
                 if self.journal is not None:
                     self.journal.check_open()
-                if not self.workings.engine.capabilities.concurrent:
-                    self.published.facts.take()  # readers in this thread see it, whatever the transaction does
                 if interrupts is not None:
                     yield Transaction(self, interrupts)
                 else:
@@ -217,17 +215,8 @@ class Timeline:
             size += facts.rows
         for facts in step.views.values():
             facts.version = state.version
-        entry = Entry(
-            step.before,
-            state.version,
-            step.changes,
-            step.explicit,
-            step.reshaped,
-            step.views,
-            change.updates,
-            now(),
-            size,
-        )
+        parts = (step.changes, step.explicit, step.reshaped, step.views)
+        entry = Entry(step.before, state.version, *parts, change.updates, now(), size)
         self.newest = state
         self._accepted.append(_Accepted(ticket, state, entry, change))
 
@@ -286,6 +275,8 @@ class Timeline:
         self._check_writable()
         with Interrupts() as interrupts:
             with self.writing(interrupts) as transaction, transaction:
+                if not self.workings.engine.capabilities.concurrent:
+                    self.published.facts.take()  # readers in this thread see it, whatever the transaction does
                 yield transaction
             self._publish_synced(transaction.ticket)
         self._after_publishing()

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from everlog.errors import FactLimitError, MemoryLimitError, RoundLimitError, TimeLimitError
 
@@ -84,6 +85,7 @@ def memory_of(process: int | str) -> int | None:
         return None
 
 
+@cache
 def _physical_memory() -> int:
     return _PAGE * os.sysconf("SC_PHYS_PAGES")
 

@@ -303,8 +303,10 @@ class Transaction:
         staying = (
             without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
         )
-        rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
-        if rules != before.rules:
+        rules = staying
+        if program.rules:
+            rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
+        if rules is not before.rules and rules != before.rules:
             self._check(rules, program)
         inserted, deleted = self._encode(update, program, rules, lookout)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes

@@ -21,4 +21,7 @@ def slot_operands(width: int) -> npt.NDArray[np.int64]:
 def stack(columns: Sequence[Ids], start: int, end: int) -> Ids:
     if not columns:
         return np.zeros((1, end - start), np.int32)
-    return np.stack([np.asarray(column[start:end], np.int32) for column in columns])
+    batch = np.empty((len(columns), end - start), np.int32)
+    for place, column in enumerate(columns):
+        batch[place] = column[start:end]  # np.stack takes five times as long for a few rows
+    return batch

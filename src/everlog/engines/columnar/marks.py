@@ -25,6 +25,7 @@ class ColumnarMarks:
     def __init__(self, engine: ColumnarEngine) -> None:
         self._engine = engine
         self._records = False
+        self._in_use = False  # something was marked once, so that rows may carry marks
         self._marked: dict[int, list[Ids]] = defaultdict(list)
         self._used = 0
         self._relations, self._rows = np.empty(0, np.int32), np.empty(0, np.int32)
@@ -32,13 +33,14 @@ class ColumnarMarks:
 
     def record_witnesses(self) -> None:
         """Record witnesses from now on; the facts already present have none."""
-        self._records = True
+        self._records = self._in_use = True
         engine = self._engine
         for relation in engine.by_number.values():
             relation.record_witnesses(engine.size(relation), engine.tables)
 
     def mark(self, relation: Relation, rows: Ids) -> tuple[int, int]:
         """Mark the explicit facts of these rows and what came from them; returns how many of each."""
+        self._in_use = True
         table = self._engine.tables.relations
         out_relations, out = np.empty(self._used, np.int32), np.empty(self._used, np.int32)
         explicit, derived = mark_rows_and_derived(
@@ -66,6 +68,8 @@ class ColumnarMarks:
 
     def note_journal(self, relation: Relation) -> None:
         """The update is complete: what it marked is noted, and what it derived is logged."""
+        if not self._in_use:
+            return
         table = self._engine.tables.relations
         touched = relation.journal.rows[: table[relation.number, at.R_JOURNAL_SIZE]]
         marked = touched[(relation.masks[touched] & (at.MARKED | at.EXPLICIT)) == at.MARKED]

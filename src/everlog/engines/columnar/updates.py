@@ -219,7 +219,12 @@ class ColumnarUpdates:
                 changed_rows(self._engine.tables.relations, relation.number)
                 row = self._engine.tables.relations[relation.number]
                 gains, losses = row[at.R_QUEUE_SIZE], row[at.R_FRONTIER_SIZE]
-                rows = np.concatenate([relation.journal.queue[:gains], relation.journal.frontier[:losses]])
+                came, went = relation.journal.queue[:gains], relation.journal.frontier[:losses]
+                if not losses:
+                    if gains:
+                        found[name] = WeightedFacts.present(_columns(relation, came), int(gains))
+                    continue
+                rows = np.concatenate([came, went])
                 weights = np.ones(gains + losses, np.int64)
                 weights[gains:] = -1
             if len(rows):

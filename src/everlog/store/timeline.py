@@ -200,7 +200,15 @@ class Timeline:
 
     def log(self, step: Step, version: int) -> int | None:
         """Write an update that is about to be put in place; where that fails, nothing was changed."""
-        return self.journal.write(step, version) if self.journal is not None else None
+        if self.journal is None:
+            return None
+        self._hold_published()
+        return self.journal.write(step, version)
+
+    def _hold_published(self) -> None:
+        """Before another state is put in place and not published: readers go on with the one that is."""
+        if not self.workings.engine.capabilities.concurrent:
+            self.published.facts.take()
 
     def publishing(self, ticket: int | None, step: Step) -> AbstractContextManager[bool | None]:
         """While a state is put in place: if true, it is published at once, and nobody reads meanwhile."""
@@ -275,8 +283,7 @@ class Timeline:
         self._check_writable()
         with Interrupts() as interrupts:
             with self.writing(interrupts) as transaction, transaction:
-                if not self.workings.engine.capabilities.concurrent:
-                    self.published.facts.take()  # readers in this thread see it, whatever the transaction does
+                self._hold_published()
                 yield transaction
             self._publish_synced(transaction.ticket)
         self._after_publishing()

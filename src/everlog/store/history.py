@@ -35,14 +35,15 @@ class Entry:
     version: int
     changes: Mapping[str, WeightedFacts]
     explicit: Mapping[str, WeightedFacts]
-    reshaped: Mapping[str, WeightedFacts]
+    reshaped: Mapping[str, WeightedFacts]  # lost of relations that have another arity now …
+    reshaped_explicit: Mapping[str, WeightedFacts]  # … and what was explicit of that
     views: Mapping[str, WeightedFacts]  # what came and went of what views show
     updates: int
     at: float
 
     @property
     def size(self) -> int:
-        parts = (self.changes, self.explicit, self.reshaped, self.views)
+        parts = (self.changes, self.explicit, self.reshaped, self.reshaped_explicit, self.views)
         return sum(facts.rows for part in parts for facts in part.values())
 
 

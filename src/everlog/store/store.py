@@ -117,7 +117,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __deepcopy__(self, memo: object) -> KnowledgeBase:
+    def __deepcopy__(self, memo: object = None) -> KnowledgeBase:
         raise UsageError(
             "a knowledge base cannot be copied as an object",
             hint="kb.snapshot() is a copy to read; everlog backup makes one of a folder, which can be opened",
@@ -185,9 +185,8 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
 
         Others see nothing of it before, and updates of other threads wait for its end.
         """
-        with self._timeline.writing() as transaction, transaction:
+        with self._timeline.transaction() as transaction, transaction:
             yield transaction
-        self._timeline.settle(transaction.ticket)
 
     def what_if(
         self,
@@ -252,9 +251,9 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         """Stop keeping a view, and everything that only it needed."""
 
         def drop(transaction: Transaction) -> None:
-            views = self._timeline.newest.views
-            self.view_definition(name)
-            remaining = {other: view for other, view in views.items() if other != name}
+            newest = self._timeline.newest
+            newest.view(name)
+            remaining = {other: view for other, view in newest.views.items() if other != name}
             transaction.only(Update(), views=remaining)
 
         self._timeline.follow(drop)

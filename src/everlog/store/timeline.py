@@ -75,6 +75,11 @@ class Timeline:
             self.published.facts.take()
             return self.published
 
+    def hold_published(self) -> None:
+        """Hold on to the published state, before another one is put in place that is not published at once."""
+        with self._publishing:
+            self.published.facts.take()
+
     def set_limits(self, limits: Limits) -> None:
         """Bounds on updates and queries from now on."""
         with self._writing, self._publishing:
@@ -115,20 +120,36 @@ class Timeline:
             with self._publishing:
                 yield True
 
-    def accept(self, state: State, step: Step, change: Change, ticket: int | None) -> None:
-        """A state is in place; by the thread that writes."""
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        """The same, and what it commits counts at the end of the block."""
+        made: list[Transaction] = []
+        try:
+            with self.writing() as transaction:
+                made.append(transaction)
+                yield transaction
+        finally:  # also where an interrupt has waited for the end of the commit
+            if made and made[0].change is not None:
+                self.settle(made[0].ticket)
+
+    def accept(self, state: State, step: Step, change: Change, ticket: int | None, *, publish: bool) -> None:
+        """A state is in place; by the thread that writes. If `publish`, nobody reads meanwhile."""
         views = {name: facts.at(state.version) for name, facts in step.views.items()}
         entry = Entry(
-            step.before, state.version, step.changes, step.explicit, step.reshaped, views, change.updates, now()
-        )
+            step.before, state.version, step.changes, step.explicit, step.reshaped, step.reshaped_explicit, views,
+            change.updates, now(),
+        )  # fmt: skip
         self.newest = state
         self._accepted.append(_Accepted(ticket, state, entry, change))
+        if publish:
+            self._publish_accepted()
 
     def restore(self, state: State) -> None:
         """A transaction was taken back: the same state at another place."""
         with self._publishing:
-            state.facts.engine.publish(state.facts.tick)
-            self.newest = self.published = state
+            if self.published.version == self.newest.version:  # else it holds on to its facts where they were
+                state.facts.engine.publish(state.facts.tick)
+                self.newest = self.published = state
 
     def settle(self, ticket: int | None) -> None:
         """Wait until an update is on disk, publish it, and tell of it; not by a thread that writes."""
@@ -136,17 +157,19 @@ class Timeline:
             assert self.journal is not None
             self.journal.sync(ticket)
         with self._publishing:
-            synced = self.journal.synced() if self.journal is not None else 0
-            while self._accepted and (self._accepted[0].ticket is None or self._accepted[0].ticket <= synced):
-                self._publish(self._accepted.popleft())
+            self._publish_accepted()
         self.subscriptions.tell()
+
+    def _publish_accepted(self) -> None:
+        synced = self.journal.synced() if self.journal is not None else 0
+        while self._accepted and (self._accepted[0].ticket is None or self._accepted[0].ticket <= synced):
+            self._publish(self._accepted.popleft())
 
     def _publish(self, accepted: _Accepted) -> None:
         state = accepted.state
-        if self.published is not state and self.published.version < state.version:
-            state.facts.engine.publish(state.facts.tick)
-            self.published = state
-        self.history.add(accepted.entry)
+        state.facts.engine.publish(state.facts.tick)
+        self.published = state
+        self.history.add(accepted.entry)  # with it, so that nobody who reads a version misses what led to it
         if self.subscriptions:
             views = {
                 name: ViewChange(name, state.views[name].query, facts, state.dictionary)
@@ -159,7 +182,5 @@ class Timeline:
 
     def follow(self, prepared: Callable[[Transaction], Any]) -> Any:
         """Do something in a transaction of its own, and settle it."""
-        with self.writing() as transaction:
-            done = prepared(transaction)
-        self.settle(transaction.ticket)
-        return done
+        with self.transaction() as transaction:
+            return prepared(transaction)

@@ -17,15 +17,16 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.interface import MaintainingEngine
+from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.terms import Term
 from everlog.facts.weighted import WeightedFacts, consolidated
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE, check_strategy
+from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
@@ -51,6 +52,7 @@ from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.updates import Update
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
+from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
@@ -66,6 +68,7 @@ class Transaction:
         self._began = timeline.newest
         self._state = timeline.newest
         self._steps: list[Step] = []
+        self._left: Left | None = None  # the engine that was there before an update derived everything in another
         self._over = False
         self.ticket: int | None = None  # what the log has to sync before it counts
         self.change: Change | None = None  # once it is committed: what it came to
@@ -152,8 +155,11 @@ class Transaction:
         step = self._prepare(update, **options)
         with Interrupts() as interrupts:
             interrupts.hold()
+            left = Left(self._workings.engine, self._workings.maintenance, self._state, len(self._steps))
             self._put_in_place(step, publish=False)
-        self._steps.append(step)
+            self._steps.append(step)  # before an interrupt that has come is raised: it is to be taken back
+            if self._left is None and self._workings.engine is not left.engine:
+                self._left = left
         return step.change(self._began.version + 1)
 
     def change_views(self, views: Mapping[str, ViewQuery]) -> None:
@@ -175,11 +181,11 @@ class Transaction:
             self._over = True
             with self._timeline.publishing(ticket, step) as publish:
                 state = self._put_in_place(step, publish=publish, version=version)
-                if publish:
-                    self._timeline.published = state
-            step.report.seconds = time.perf_counter() - started
-            self.change = step.change(version, covers)
-            self._timeline.accept(state, step, self.change, ticket)
+                if not publish:
+                    state.facts.take(latest=True)
+                step.report.seconds = time.perf_counter() - started
+                self.change = step.change(version, covers)
+                self._timeline.accept(state, step, self.change, ticket, publish=publish)
         return self.change
 
     def replay(self, replay: Replay) -> None:
@@ -221,10 +227,11 @@ class Transaction:
                 raise
             self._over = True
             state = self._state.at(version, self._facts_now())
+            state.facts.take(latest=True)
             report = total.report
             report.seconds += time.perf_counter() - started
             self.change = total.change(version)
-            self._timeline.accept(state, total, self.change, ticket)
+            self._timeline.accept(state, total, self.change, ticket, publish=False)
         return self.change
 
     def rollback(self) -> None:
@@ -236,12 +243,27 @@ class Transaction:
             return
         with Interrupts() as interrupts:
             interrupts.hold()
+            if self._left is not None:
+                self._return_to(self._left)
+                if not self._steps:
+                    return
             step = self._prepared_back(_together(self._steps))
             self._put_in_place(step, publish=False)
             engine = self._workings.engine
             for name in self._state_names() - set(self._began.arities):
                 cast(MaintainingEngine, engine).drop(name)
             self._timeline.restore(self._began.at(self._began.version, self._facts_now()))
+
+    def _return_to(self, left: Left) -> None:
+        """Go on from where an update left for another engine: what came then is nowhere else."""
+        workings = self._workings
+        workings.engine, workings.maintenance, workings.windows = (
+            left.engine,
+            left.maintenance,
+            Windows(left.state.dictionary),
+        )
+        workings.windows.fill(left.state.views, left.engine)
+        self._state, self._steps = left.state, self._steps[: left.steps]
 
     def _state_names(self) -> set[str]:
         return {name for step in self._steps for name in step.target.arities}
@@ -374,6 +396,8 @@ class Transaction:
     def _put_in_place(self, step: Step, *, publish: bool, version: int | None = None) -> State:
         """The new state of an update that is worked out; nothing can fail from here on."""
         workings, target = self._workings, step.target
+        if not publish:
+            self._timeline.hold_published()
         engine, maintenance = step.work.commit(publish=publish)
         workings.engine, workings.maintenance, workings.arities = engine, maintenance, target.arities
         before = self._state.definitions
@@ -394,6 +418,15 @@ class Transaction:
         return FactsAtVersion(engine, engine.tick)
 
 
+class Left(NamedTuple):
+    """What a transaction worked with before one of its updates, and the number of updates until then."""
+
+    engine: Engine
+    maintenance: Maintenance
+    state: State
+    steps: int
+
+
 class Step:
     """An update that is worked out, and what it comes to."""
 
@@ -409,6 +442,7 @@ class Step:
         self.work, self.target, self.report, self.before = work, target, report, before
         self._dictionary, self.version_before = dictionary, version_before
         self.changes, self.explicit, self.reshaped = work.changes, work.explicit, work.reshaped
+        self.reshaped_explicit: Mapping[str, WeightedFacts] = {}  # of several updates: what was explicit of those
         self.views: Mapping[str, WeightedFacts] = {}  # what came and went of what views show
 
     def change(self, version: int, updates: int = 1) -> Change:
@@ -427,24 +461,28 @@ def _together(steps: Sequence[Step]) -> Step:
     last = steps[-1]
     total = copy(last)
     total.before = steps[0].before
-    total.changes = _net([step.changes for step in steps])
-    total.explicit = _net([step.explicit for step in steps])
-    total.views = _net([step.views for step in steps])
-    total.reshaped = _net([step.reshaped for step in steps])
+    arities = last.target.arities
+    total.changes, total.reshaped = _net([part for step in steps for part in (step.reshaped, step.changes)], arities)
+    total.explicit, total.reshaped_explicit = _net([step.explicit for step in steps], arities)
+    total.views, _ = _net([step.views for step in steps], {})
     total.report = Report.together([step.report for step in steps])
     return total
 
 
-def _net(parts: Sequence[Mapping[str, WeightedFacts]]) -> dict[str, WeightedFacts]:
-    names = dict.fromkeys(name for part in parts for name in part)
-    found = {}
-    for name in names:
+def _net(
+    parts: Sequence[Mapping[str, WeightedFacts]], arities: Mapping[str, int]
+) -> tuple[dict[str, WeightedFacts], dict[str, WeightedFacts]]:
+    """What changes come to, by relation; and what was lost of relations that have another arity now."""
+    found: dict[str, WeightedFacts] = {}
+    lost: dict[str, WeightedFacts] = {}
+    for name in dict.fromkeys(name for part in parts for name in part):
         listed = [part[name] for part in parts if name in part]
-        arity = listed[-1].arity  # of a relation that had another one before, only what it is now counts
-        total = consolidated([each for each in listed if each.arity == arity])
-        if total is not None and total.rows:
-            found[name] = total
-    return found
+        now = arities.get(name, listed[-1].arity)
+        for arity in {each.arity for each in listed}:
+            total = consolidated([each for each in listed if each.arity == arity])
+            if total is not None and total.rows:
+                (found if arity == now else lost)[name] = total
+    return found, lost
 
 
 def _edits(explicit: Mapping[str, WeightedFacts]) -> tuple[dict[str, Batch], dict[str, Batch]]:
@@ -474,7 +512,7 @@ def new_view(state: State, name: str, text: str) -> dict[str, ViewQuery]:
     """The views of a state and one more."""
     if name in state.views:
         raise UsageError(f"there is a view {name} already", hint="drop it first, or choose another name")
-    return {**state.views, name: view_query(name, text, state.prefixes, state.version)}
+    return {**state.views, name: view_query(name, text, state.prefixes, state.version + 1)}
 
 
 def _can_maintain(workings: Workings, lookout: Lookout | None) -> bool:

@@ -104,8 +104,8 @@ def verify(state: State, engine: str) -> Verification:
     load_bases(fresh, program.rewriting.closures)
     materialise(fresh, program.components, state.limits.watch())
     differences = [_difference(state, Shape(name, arity), kept, fresh) for name, arity in arities.items()]
-    views = {view.relation for view in state.views.values()}
-    bags = [shape for shape in shapes(program.components) if shape.bag or shape.name in views]
+    views, whole = {view.relation for view in state.views.values()}, state.facts.whole
+    bags = [shape for shape in shapes(program.components) if shape.name in views or (shape.bag and whole)]
     differences += [_difference(state, shape, kept, fresh) for shape in bags]
     return Verification(
         state.version,

@@ -98,6 +98,7 @@ class ColumnarUpdates:
         engine = self._engine
         if not self._sizes:
             self._oldest = engine.captures.oldest_needed()
+            engine.captures.adopt(engine)
         self._sizes[relation.name] = engine.size(relation)
         relation.writes += 1
         row = engine.tables.relations[relation.number]

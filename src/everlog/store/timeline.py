@@ -50,7 +50,7 @@ class Timeline:
         self.subscriptions = Subscriptions()
         self.journal: Journal | None = None  # where updates are written before they count; None: nowhere
         self._writing = threading.Lock()
-        self._writer: int | None = None  # the thread that has it
+        self._writer: int | None = None  # the thread that has it, or had it last
         self._publishing = threading.Lock()
         self._accepted: deque[_Accepted] = deque()
         self.on_new_state: Callable[[State], None] | None = None
@@ -68,7 +68,7 @@ class Timeline:
 
     def _read_between_updates(self) -> State:
         """For engines that can be read only while no update is at work."""
-        if self._writer == threading.get_ident():
+        if self._is_writing():
             self.published.facts.take()
             return self.published
         with self._writing:
@@ -91,20 +91,21 @@ class Timeline:
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         """A transaction for this thread, when it is its turn. What it commits counts when `settle` is through."""
-        if self._writer == threading.get_ident():
+        if self._is_writing():
             raise UsageError(
                 "a transaction is under way in this thread", hint="make the update part of it, or end it first"
             )
         with self._writing:
             self._writer = threading.get_ident()
-            try:
-                if self.journal is not None:
-                    self.journal.check_open()
-                if not self.workings.engine.capabilities.concurrent:
-                    self.published.facts.take()  # readers in this thread see it, whatever the transaction does
-                yield Transaction(self)
-            finally:
-                self._writer = None
+            if self.journal is not None:
+                self.journal.check_open()
+            if not self.workings.engine.capabilities.concurrent:
+                self.published.facts.take()  # readers in this thread see it, whatever the transaction does
+            yield Transaction(self)
+
+    def _is_writing(self) -> bool:
+        """Is it this thread's turn?"""
+        return self._writing.locked() and self._writer == threading.get_ident()
 
     def log(self, step: Step, version: int) -> int | None:
         """Write an update that is about to be put in place; where that fails, nothing was changed."""
@@ -133,7 +134,10 @@ class Timeline:
                 self.settle(made[0].ticket)
 
     def accept(self, state: State, step: Step, change: Change, ticket: int | None, *, publish: bool) -> None:
-        """A state is in place; by the thread that writes. If `publish`, nobody reads meanwhile."""
+        """A state is in place; by the thread that writes. It is published, unless the log has to sync it first.
+
+        If `publish`, the caller sees to it that nobody reads meanwhile.
+        """
         views = {name: facts.at(state.version) for name, facts in step.views.items()}
         entry = Entry(
             step.before, state.version, step.changes, step.explicit, step.reshaped, step.reshaped_explicit, views,
@@ -143,6 +147,9 @@ class Timeline:
         self._accepted.append(_Accepted(ticket, state, entry, change))
         if publish:
             self._publish_accepted()
+        elif ticket is None:
+            with self._publishing:
+                self._publish_accepted()
 
     def restore(self, state: State) -> None:
         """A transaction was taken back: the same state at another place."""

@@ -152,9 +152,8 @@ class Transaction:
             raise UsageError(
                 f"on the engine {self._workings.engine.name} a transaction has one update", hint="use columnar"
             )
-        step = self._prepare(update, **options)
         with Interrupts() as interrupts:
-            interrupts.hold()
+            step = self._prepare(update, interrupts, **options)
             left = Left(self._workings.engine, self._workings.maintenance, self._state, len(self._steps))
             self._put_in_place(step, publish=False)
             self._steps.append(step)  # before an interrupt that has come is raised: it is to be taken back
@@ -168,12 +167,11 @@ class Transaction:
     def only(self, update: Update, *, covers: int = 1, **options: Any) -> Change:
         """Apply an update that is all there is to this transaction, and commit it."""
         started = time.perf_counter()
-        step = self._prepare(update, **options)
         version = self._began.version + covers
         with Interrupts() as interrupts:
+            step = self._prepare(update, interrupts, **options)
             try:
                 check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
-                interrupts.hold()  # from here on Ctrl-C waits: the last steps that can fail, then none that can
                 ticket = self.ticket = self._timeline.log(step, version)
             except BaseException:
                 step.work.abort()
@@ -199,13 +197,14 @@ class Transaction:
 
     def what_if(self, update: Update) -> Change:
         """What an update would change; nothing is changed."""
-        step = self._prepare(update)
-        try:
-            check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
-            return step.change(self._began.version + 1)
-        finally:
-            self._over = True
-            step.work.abort()
+        with Interrupts() as interrupts:
+            step = self._prepare(update, interrupts)
+            try:
+                check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
+                return step.change(self._began.version + 1)
+            finally:
+                self._over = True
+                step.work.abort()
 
     def commit(self) -> Change:
         """Make all updates so far the next version."""
@@ -247,7 +246,7 @@ class Transaction:
                 self._return_to(self._left)
                 if not self._steps:
                     return
-            step = self._prepared_back(_together(self._steps))
+            step = self._prepared_back(_together(self._steps), interrupts)
             self._put_in_place(step, publish=False)
             engine = self._workings.engine
             for name in self._state_names() - set(self._began.arities):
@@ -268,7 +267,7 @@ class Transaction:
     def _state_names(self) -> set[str]:
         return {name for step in self._steps for name in step.target.arities}
 
-    def _prepared_back(self, total: Step) -> Step:
+    def _prepared_back(self, total: Step, interrupts: Interrupts) -> Step:
         """The update that leads back to where the transaction began; it has no limits."""
         inserted, deleted = _edits(total.explicit)
         before = self._began.definitions
@@ -282,7 +281,7 @@ class Transaction:
         checked = CheckedUpdate(inserted, deleted, target, Report())
         limits, self._workings.limits = self._workings.limits, Limits(rounds=None, facts=None)
         try:
-            work = self._begin(checked, CHOOSE, None)
+            work = self._begin(checked, CHOOSE, None, interrupts)
         finally:
             self._workings.limits = limits
         return Step(work, target, checked.report, self._began.definitions, self._began.dictionary, self._began.version)
@@ -296,13 +295,14 @@ class Transaction:
     def _prepare(
         self,
         update: Update,
+        interrupts: Interrupts,
         *,
         name: str = "<rules>",
         strategy: str | None = None,
         views: Mapping[str, ViewQuery] | None = None,
         lookout: Lookout | None = None,
     ) -> Step:
-        """Read, check and work out an update; nothing is in place yet."""
+        """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
         strategy = check_strategy(strategy or self._workings.strategy)
         program = _read_rules(update.add_rules, name, before.prefixes)
@@ -319,7 +319,7 @@ class Transaction:
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
-        work = self._begin(checked, strategy, lookout)
+        work = self._begin(checked, strategy, lookout, interrupts)
         return Step(work, target, checked.report, before, self._state.dictionary, self._began.version)
 
     def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
@@ -376,7 +376,7 @@ class Transaction:
         workings = self._workings
         return workings.maintenance.program.changed(rules, rewrites=workings.rewrites, views=view_rules(views))
 
-    def _begin(self, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> Work:
+    def _begin(self, update: CheckedUpdate, strategy: str, lookout: Lookout | None, interrupts: Interrupts) -> Work:
         """Carry an update out, in the way that suits it."""
         workings, before, target = self._workings, self._state.definitions, update.target
         workings.arities = before.arities
@@ -388,8 +388,8 @@ class Transaction:
         if not (overhaul or reshaped or begins) and _can_maintain(workings, lookout):
             if lookout is not None:
                 lookout.waits = _is_empty(workings)
-            return Maintained(workings, update, strategy, lookout)
-        return DerivedInPlace(workings, update) if in_place else DerivedAgain(workings, update)
+            return Maintained(workings, update, interrupts, strategy, lookout)
+        return (DerivedInPlace if in_place else DerivedAgain)(workings, update, interrupts)
 
     # --- putting in place ---------------------------------------------------------------------------------------------
 

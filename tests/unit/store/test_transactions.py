@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from random import Random
@@ -256,6 +258,71 @@ def test_an_interrupt_of_a_single_update_that_is_in_place(
         kb.insert("edge", edges("cd"))
     assert (kb.version, heard, len(kb.changes(2))) == (3, [3], 1)
     assert kb.verify()
+
+
+STOPPED: dict[str, Callable[[everlog.KnowledgeBase], object]] = {
+    "update": lambda kb: kb.update(insert={"edge": edges("cd"), "new": [(1,)]}, delete={"edge": edges("ab")}),
+    "rules": lambda kb: kb.add_rules(FAR),
+    "what if": lambda kb: kb.what_if(delete={"edge": edges("ab")}, add_rules=FAR),
+    "transaction": lambda kb: _transaction(kb),
+    "view": lambda kb: kb.view("view", "SELECT ?x { ?x <a:p> ?y } ORDER BY ?x LIMIT 1"),
+}
+
+
+def _transaction(kb: everlog.KnowledgeBase) -> None:
+    with kb.transaction() as transaction:
+        transaction.insert("edge", edges("cd"))
+        transaction.update(add_rules=FAR, delete={"edge": edges("ab")})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", STOPPED)
+def test_an_interrupt_in_any_function_leaves_a_whole_version(what: str) -> None:
+    """Ctrl-C as one function after the other begins, of those that the store calls for an update."""
+    place, kb = 0, None
+    while True:
+        place += 1
+        if kb is None:
+            kb = everlog.open()
+            kb.add_rules(PATHS)
+            kb.insert("edge", edges("ab", "bc"))
+        before = state(kb)
+        came = _interrupted_at(place, lambda: STOPPED[what](kb))  # type: ignore[arg-type]  # noqa: B023
+        after = state(kb)
+        assert kb.verify(), place
+        if what == "what if":
+            assert after == before
+        if after != before:
+            assert after["version"] == before["version"] + 1, place
+            assert len(kb.changes(before["version"])) == 1
+            kb = None
+        else:
+            kb.insert("edge", edges("bc"))  # the next update finds all in order
+        if not came:
+            return
+
+
+def _interrupted_at(place: int, work: Callable[[], object]) -> bool:
+    """Do something, and interrupt it at the call of that number, where Python looks for signals; did it come so far?"""
+    left = place
+
+    def trace(frame: Any, event: str, _: Any) -> None:
+        nonlocal left
+        code = frame.f_code  # generators are entered when they are thrown away, too, where nobody hears of errors
+        if "/everlog/store/" in code.co_filename and not code.co_flags & inspect.CO_GENERATOR and left > 0:
+            left -= 1
+            if left == 0:
+                signal.raise_signal(signal.SIGINT)
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        work()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    return left == 0
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------

@@ -182,7 +182,7 @@ def read_beside_a_writer(world: World, *, readers: int, seconds: float, seed: in
 @pytest.mark.usefixtures("_hasty")
 def test_readers_beside_a_writer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columnar_updates, "_COMPACT_FROM", 20)
-    assert read_beside_a_writer(World(), readers=3, seconds=1.5, seed=0) > 0
+    assert read_beside_a_writer(World(), readers=3, seconds=1, seed=0) > 0
 
 
 @pytest.mark.slow
@@ -254,6 +254,7 @@ def test_nothing_of_several_writers_is_lost(engine: str, writers: int) -> None:
     assert kb.verify()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_hasty")
 def test_rules_and_views_come_and_go_while_others_ask() -> None:
     kb = everlog.open()
@@ -313,7 +314,7 @@ def test_readers_build_indexes_while_the_writer_grows_the_relation() -> None:
 
     def write() -> None:
         size = 1
-        while size < 40_000:
+        while size < 20_000:
             kb.insert("r", [(n % 1000, n % 1000, n % 1000, n) for n in range(size, size + size // 3 + 10)])
             size += size // 3 + 10
             if size % 2:
@@ -352,7 +353,7 @@ def test_threads_parse_at_the_same_time() -> None:
     kb.sparql_update("INSERT DATA { <a:1> <a:p> 1, 2, 3 }")
 
     def ask(number: int) -> None:
-        for n in range(8):
+        for n in range(4):
             own = f"{number}{n}"
             assert len(kb.query(f"SELECT ?y{own} {{ <a:1> <a:p> ?y{own} FILTER(?y{own} != 1{own}9) }}")) == 3
             assert len(kb.query(f"edge(?x{own}, ?y), ?y != 1{own}9, NOT edge(?y, ?x{own})")) == 9

@@ -58,7 +58,7 @@ def kb(engine: str) -> everlog.KnowledgeBase:
     return made
 
 
-@pytest.fixture(params=[0, 1 << 13], ids=["compacting", "not compacting"])
+@pytest.fixture(params=[0, pytest.param(1 << 13, marks=pytest.mark.slow)], ids=["compacting", "not compacting"])
 def _compacting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(columnar_updates, "_COMPACT_FROM", request.param)
 
@@ -372,7 +372,13 @@ def _in_thread(work: Callable[[], object]) -> None:
 # --- what if ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", ["choose", "ranked", "counting", "dred", "bf", "bf-counting"])
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        "choose",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("ranked", "counting", "dred", "bf", "bf-counting")),
+    ],
+)
 def test_what_if_changes_nothing(engine: str, strategy: str) -> None:
     if strategy == "counting":
         rules = "two(?x, ?z) :- edge(?x, ?y), edge(?y, ?z)."

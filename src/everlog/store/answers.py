@@ -12,7 +12,7 @@ from everlog.engines.interface import Engine
 from everlog.errors import ProgramError
 from everlog.facts.terms import BlankNode, Term, key_of, term_of
 from everlog.maintenance.materialise import Evaluation, evaluation_components, materialise
-from everlog.plans.flat_rules import WindowRule, rule_reads
+from everlog.plans.flat_rules import AUXILIARY, WindowRule, rule_reads
 from everlog.rules.components import maintenance_components
 from everlog.rules.syntax import (
     Aggregate,
@@ -35,6 +35,7 @@ from everlog.store.view_queries import ViewQuery
 
 Answer = Solutions | Truth | Graph
 _REMEMBERED = 512
+_OWN = f"query{AUXILIARY}"  # begins the names of a query's own relations, and of none that rules or views have
 
 
 def answer(state: State, text: str, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Answer:
@@ -89,7 +90,7 @@ def _prepare_anew(
     text: str, base: str | None, prefixes: tuple[tuple[str, str], ...], given: tuple[tuple[str, str], ...]
 ) -> Prepared:
     bindings = {name: term_of(key) for name, key in given}
-    return prepare(compile_query(text, "query", base=base, prefixes=dict(prefixes), bindings=bindings))
+    return prepare(compile_query(text, _OWN, base=base, prefixes=dict(prefixes), bindings=bindings))
 
 
 _remembered = lru_cache(_REMEMBERED)(_prepare_anew)
@@ -149,7 +150,7 @@ def datalog_answer(state: State, text: str) -> Rows:
     body = parse_body(text, prefixes=state.prefixes)
     variables = _query_variables(body)
     head = Atom("answer~", variables)
-    rule = Rule((head,), body, name="query")
+    rule = Rule((head,), body, name=_OWN)
     problems = check_program(Program(rules=(rule,)), dict(state.arities))
     if problems:
         raise ProgramError(problems)

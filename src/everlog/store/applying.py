@@ -85,7 +85,10 @@ class Workings:
 
 
 class Work(Protocol):
-    """An update that is carried out and can still be undone."""
+    """An update that is carried out and can still be undone.
+
+    Whoever makes one has it to commit or to abort, so interrupts wait from the moment at which it is carried out.
+    """
 
     changes: Mapping[str, WeightedFacts]  # gained and lost, by relation
     explicit: Mapping[str, WeightedFacts]  # what became explicit, and what no longer is
@@ -103,7 +106,14 @@ class Maintained:
 
     reshaped: Mapping[str, WeightedFacts] = {}
 
-    def __init__(self, workings: Workings, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> None:
+    def __init__(
+        self,
+        workings: Workings,
+        update: CheckedUpdate,
+        interrupts: Interrupts,
+        strategy: str,
+        lookout: Lookout | None,
+    ) -> None:
         self._engine = cast(MaintainingEngine, workings.engine)
         self._maintenance, self._step = workings.maintenance, update.target.step
         self._new = [
@@ -111,6 +121,7 @@ class Maintained:
         ]
         try:
             self._run(workings, update, strategy, lookout)
+            interrupts.hold()
         except BaseException:
             self.abort()
             raise
@@ -195,17 +206,18 @@ class DerivedInPlace:
     explicit: Mapping[str, WeightedFacts]
     reshaped: Mapping[str, WeightedFacts] = {}
 
-    def __init__(self, workings: Workings, update: CheckedUpdate) -> None:
+    def __init__(self, workings: Workings, update: CheckedUpdate, interrupts: Interrupts) -> None:
         self._engine, self._program, self._report = workings.engine, _program(workings, update), update.report
         if self._engine.capabilities.maintains:
-            with Interrupts() as interrupts:
-                interrupts.hold()
+            with Interrupts() as before:
+                before.hold()
                 cast(MaintainingEngine, self._engine).tidy()
-        self._engine.begin_from_scratch()
         try:
+            self._engine.begin_from_scratch()
             _derive(workings, self._engine, self._program, update)
             self.changes = self._engine.changes()
             self.explicit = self._engine.explicit_changes(update.inserted)
+            interrupts.hold()
         except BaseException:
             self._engine.abort()
             raise
@@ -225,7 +237,7 @@ class DerivedAgain:
     explicit: Mapping[str, WeightedFacts]
     reshaped: Mapping[str, WeightedFacts]
 
-    def __init__(self, workings: Workings, update: CheckedUpdate) -> None:
+    def __init__(self, workings: Workings, update: CheckedUpdate, interrupts: Interrupts) -> None:
         before, target = workings.engine, update.target
         self._program, self._report = _program(workings, update), update.report
         self._engine = after = make_engine(before.name, before.dictionary)
@@ -241,6 +253,7 @@ class DerivedAgain:
             for name, arity in workings.arities.items()
             if target.arities.get(name, arity) != arity and before.count(name)
         }
+        interrupts.hold()
 
     def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
         self._engine.commit(publish=True)

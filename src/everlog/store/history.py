@@ -35,7 +35,8 @@ class Entry(NamedTuple):
     version: int
     changes: Mapping[str, WeightedFacts]
     explicit: Mapping[str, WeightedFacts]
-    reshaped: Mapping[str, WeightedFacts]
+    reshaped: Mapping[str, WeightedFacts]  # lost of relations that have another arity now …
+    reshaped_explicit: Mapping[str, WeightedFacts]  # … and what was explicit of that
     views: Mapping[str, WeightedFacts]  # what came and went of what views show
     updates: int
     at: float

@@ -24,15 +24,14 @@ def state_at(state: State, entries: Sequence[Entry], version: int) -> State:
         engine.declare(shape)
         now = state.arities.get(name, shape.arity) == shape.arity and _has(state, name)
         facts = [reader.collect(name)] if now else []
-        facts += [back.negated() for back in _parts(entries, "changes", name) if back.arity == shape.arity]
-        facts += [back.negated() for back in _parts(entries, "reshaped", name) if back.arity == shape.arity]
+        facts += _taken_back(entries, shape, "changes", "reshaped")
         explicit = [reader.collect(name, explicit=True)] if now else []
-        explicit += [back.negated() for back in _parts(entries, "explicit", name) if back.arity == shape.arity]
+        explicit += _taken_back(entries, shape, "explicit", "reshaped_explicit")
         engine.restore(name, consolidated(facts), consolidated(explicit))
     windows = Windows(state.dictionary)
     windows.fill(definitions.views, engine)
     capture = engine.capture(latest=True)
-    facts_then = FactsAtVersion(engine, engine.tick, capture)
+    facts_then = FactsAtVersion(engine, engine.tick, capture, whole=False)
     return State(version, state.dictionary, definitions, facts_then, dict(windows.shown({})), state.limits, {})
 
 
@@ -40,8 +39,10 @@ def _has(state: State, name: str) -> bool:
     return name in state.arities or any(view.relation == name for view in state.views.values())
 
 
-def _parts(entries: Sequence[Entry], part: str, name: str) -> Iterator[WeightedFacts]:
+def _taken_back(entries: Sequence[Entry], shape: Shape, *parts: str) -> Iterator[WeightedFacts]:
+    """What undoes the changes of a relation, but for those from when it had another arity."""
     for entry in entries:
-        facts = getattr(entry, part).get(name)
-        if facts is not None:
-            yield facts
+        for part in parts:
+            facts = getattr(entry, part).get(shape.name)
+            if facts is not None and facts.arity == shape.arity:
+                yield facts.negated()

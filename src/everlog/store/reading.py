@@ -23,6 +23,7 @@ from everlog.store.view_queries import ViewQuery
 from everlog.store.views import View, ViewChange
 
 if TYPE_CHECKING:
+    from everlog.store.history import Entry
     from everlog.store.timeline import Timeline
     from everlog.store.verify import Verification
 
@@ -110,18 +111,16 @@ class ReadOnlyKnowledgeBase(ABC):
         return [View(self, view) for view in self.state().views.values()]
 
     def view_definition(self, name: str) -> ViewQuery:
-        views = self.state().views
-        if name not in views:
-            raise NotFoundError.among("view", name, views)
-        return views[name]
+        return self.state().view(name)
 
     def view_changes(self, name: str, since: int) -> list[ViewChange]:
-        view, state = self.view_definition(name), self.state()
+        state = self.state()
+        view = state.view(name)
         if since < view.since:
             raise HistoryError(since, view.since)
         return [
             ViewChange(name, view.query, entry.views[name], state.dictionary)
-            for entry in self._entries(since)
+            for entry in self._entries(state, since)
             if name in entry.views
         ]
 
@@ -129,13 +128,14 @@ class ReadOnlyKnowledgeBase(ABC):
         """What each update after a version has changed, as far back as that is remembered."""
         state = self.state()
         found = []
-        for entry in self._entries(since):
+        for entry in self._entries(state, since):
             facts = {name: facts for name, facts in entry.changes.items() if not is_auxiliary(name)}
             found.append(Change(entry.version, facts, state.dictionary, updates=entry.updates, reshaped=entry.reshaped))
         return found
 
-    def _entries(self, since: int) -> Any:
-        timeline, newest = self._timeline_or_none(), self.state().version
+    def _entries(self, state: State, since: int) -> list[Entry]:
+        """What led from a version to a state."""
+        timeline, newest = self._timeline_or_none(), state.version
         if since > newest:
             raise HistoryError(since, newest, newest)
         if timeline is None:
@@ -149,7 +149,11 @@ class ReadOnlyKnowledgeBase(ABC):
         state = self.state()
         if version == state.version:
             return Snapshot(state, self._timeline_or_none())
-        return Snapshot(state_at(state, self._entries(version), version), self._timeline_or_none())
+        entries = self._entries(state, version)
+        before = entries[0].version - entries[0].updates
+        if before != version:  # updates that were applied at once leave no versions between them
+            raise HistoryError(version, before)
+        return Snapshot(state_at(state, entries, version), self._timeline_or_none())
 
     def snapshot(self) -> Snapshot:
         """The knowledge base as it is now, for any thread to ask, whatever happens to it meanwhile."""

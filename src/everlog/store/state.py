@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Capture, Engine
+from everlog.errors import NotFoundError
 from everlog.limits import Limits
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.plans.windows import Fact
@@ -23,10 +24,14 @@ _TAKING = threading.Lock()  # for moments, and one is made for each version: so 
 
 
 class FactsAtVersion:
-    """The facts of an engine at a tick; taken when somebody first reads them."""
+    """The facts of an engine at a tick; taken when somebody first reads them.
 
-    def __init__(self, engine: Engine, tick: int, capture: Capture | None = None) -> None:
-        self.engine, self.tick = engine, tick
+    Those of a state that is not published, or no longer will be when the next one is in place, are taken at once.
+    """
+
+    def __init__(self, engine: Engine, tick: int, capture: Capture | None = None, *, whole: bool = True) -> None:
+        """`whole`: relations that only evaluation knows are there too."""
+        self.engine, self.tick, self.whole = engine, tick, whole
         self._capture = capture
 
     @classmethod
@@ -34,11 +39,11 @@ class FactsAtVersion:
         """The facts after the last commit, which may not be published yet."""
         return cls(engine, engine.tick, engine.capture(latest=True))
 
-    def take(self) -> None:
-        """Hold on to the facts, which the engine has published and may be about to change."""
+    def take(self, *, latest: bool = False) -> None:
+        """Hold on to the facts that the engine has published or, if `latest`, put in place: it is about to go on."""
         with _TAKING:
             if self._capture is None:
-                self._capture = self.engine.capture()
+                self._capture = self.engine.capture(latest=latest)
 
     def reader(self) -> Engine:
         """An engine over these facts for one query."""
@@ -89,6 +94,11 @@ class State(NamedTuple):
     @property
     def arities(self) -> Mapping[str, int]:
         return self.definitions.arities
+
+    def view(self, name: str) -> ViewQuery:
+        if name not in self.views:
+            raise NotFoundError.among("view", name, self.views)
+        return self.views[name]
 
     def at(self, version: int, facts: FactsAtVersion) -> State:
         """The same at another version, or with the same facts at another place."""

@@ -173,7 +173,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def __deepcopy__(self, memo: object) -> KnowledgeBase:
+    def __deepcopy__(self, memo: object = None) -> KnowledgeBase:
         raise UsageError(
             "a knowledge base cannot be copied as an object",
             hint="kb.snapshot() is a copy to read; everlog backup makes one of a folder, which can be opened",
@@ -305,9 +305,9 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         """Stop keeping a view, and everything that only it needed."""
 
         def drop(transaction: Transaction) -> None:
-            views = self._timeline.newest.views
-            self.view_definition(name)
-            remaining = {other: view for other, view in views.items() if other != name}
+            newest = self._timeline.newest
+            newest.view(name)
+            remaining = {other: view for other, view in newest.views.items() if other != name}
             transaction.only(Update(), views=remaining)
 
         self._timeline.run(drop)

@@ -26,7 +26,7 @@ class Subscriptions:
         self._lock = threading.Lock()
         self._callbacks: dict[int, tuple[str | None, Callback]] = {}
         self._next = 0
-        self._waiting: deque[tuple[Change, Mapping[str, ViewChange]]] = deque()
+        self._waiting: deque[tuple[Change, Mapping[str, ViewChange], list[int]]] = deque()
         self._telling = False
         self.on_error: Callable[[BaseException], None] | None = None
 
@@ -48,7 +48,7 @@ class Subscriptions:
     def note(self, change: Change, views: Mapping[str, ViewChange]) -> None:
         """A change is to be told; called in the order of versions."""
         if self._callbacks:
-            self._waiting.append((change, views))
+            self._waiting.append((change, views, list(self._callbacks)))
 
     def tell(self) -> None:
         """Tell what waits, unless some thread is at it."""
@@ -65,10 +65,11 @@ class Subscriptions:
 
     def _tell_all(self) -> None:
         while self._waiting:
-            change, views = self._waiting.popleft()
-            for view, callback in list(self._callbacks.values()):
+            change, views, numbers = self._waiting.popleft()
+            for number in numbers:  # those who had subscribed by then, and still do
+                view, callback = self._callbacks.get(number, (None, None))
                 told = change if view is None else views.get(view)
-                if told is not None:
+                if told is not None and callback is not None:
                     self._call(callback, told)
 
     def _call(self, callback: Callback, told: Change | ViewChange) -> None:

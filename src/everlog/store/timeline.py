@@ -60,7 +60,7 @@ class Timeline:
         self.folder: Folder | None = None  # where it is kept
         self.journal: Journal | None = None  # where updates are written before they count; None: nowhere
         self._writing = threading.Lock()
-        self._writer: int | None = None  # the thread that has it
+        self._writer: int | None = None  # the thread that has it, or had it last
         self._publishing = threading.Lock()
         self._accepted: deque[_Accepted] = deque()
         self.read_only = False  # whoever opened it only follows what another process writes
@@ -78,12 +78,17 @@ class Timeline:
 
     def _read_between_updates(self) -> State:
         """For engines that can be read only while no update is at work."""
-        if self._writer == threading.get_ident():
+        if self._is_writing():
             self.published.facts.take()
             return self.published
         with self._writing:
             self.published.facts.take()
             return self.published
+
+    def hold_published(self) -> None:
+        """Hold on to the published state, before another one is put in place that is not published at once."""
+        with self._publishing:
+            self.published.facts.take()
 
     def set_limits(self, limits: Limits) -> None:
         """Bounds on updates and queries from now on."""
@@ -123,22 +128,23 @@ class Timeline:
     @contextmanager
     def writing(self, interrupts: Interrupts | None = None) -> Iterator[Transaction]:
         """A transaction for this thread, when it is its turn. What it commits counts when `settle` is through."""
-        if self._writer == threading.get_ident():
+        if self._is_writing():
             raise UsageError(
                 "a transaction is under way in this thread", hint="make the update part of it, or end it first"
             )
         with self._writing:
             self._writer = threading.get_ident()
-            try:
-                if self.journal is not None:
-                    self.journal.check_open()
-                if interrupts is not None:
-                    yield Transaction(self, interrupts)
-                else:
-                    with Interrupts() as own:
-                        yield Transaction(self, own)
-            finally:
-                self._writer = None
+            if self.journal is not None:
+                self.journal.check_open()
+            if interrupts is not None:
+                yield Transaction(self, interrupts)
+            else:
+                with Interrupts() as own:
+                    yield Transaction(self, own)
+
+    def _is_writing(self) -> bool:
+        """Is it this thread's turn?"""
+        return self._writing.locked() and self._writer == threading.get_ident()
 
     @contextmanager
     def paused(self) -> Iterator[State]:
@@ -200,39 +206,40 @@ class Timeline:
 
     def log(self, step: Step, version: int) -> int | None:
         """Write an update that is about to be put in place; where that fails, nothing was changed."""
-        if self.journal is None:
-            return None
-        self._hold_published()
-        return self.journal.write(step, version)
-
-    def _hold_published(self) -> None:
-        """Before another state is put in place and not published: readers go on with the one that is."""
-        if not self.workings.engine.capabilities.concurrent:
-            self.published.facts.take()
+        return self.journal.write(step, version) if self.journal is not None else None
 
     def publishing(self, ticket: int | None, step: Step) -> AbstractContextManager[bool | None]:
         """While a state is put in place: if true, it is published at once, and nobody reads meanwhile."""
         large = sum([facts.rows for facts in step.changes.values()]) > _LONG_COMMIT
         return nullcontext() if ticket is not None or large else self._publishing
 
-    def accept(self, state: State, step: Step, change: Change, ticket: int | None) -> None:
-        """A state is in place; by the thread that writes."""
+    def accept(self, state: State, step: Step, change: Change, ticket: int | None, *, publish: bool) -> None:
+        """A state is in place; by the thread that writes. It is published, unless the log has to sync it first.
+
+        If `publish`, the caller sees to it that nobody reads meanwhile.
+        """
         size = 0
         for facts in step.changes.values():
             facts.version = state.version  # nobody has seen them before
             size += facts.rows
         for facts in step.views.values():
             facts.version = state.version
-        parts = (step.changes, step.explicit, step.reshaped, step.views)
+        parts = (step.changes, step.explicit, step.reshaped, step.reshaped_explicit, step.views)
         entry = Entry(step.before, state.version, *parts, change.updates, now(), size)
         self.newest = state
         self._accepted.append(_Accepted(ticket, state, entry, change))
+        if publish:
+            self._publish_accepted()
+        elif ticket is None:
+            with self._publishing:
+                self._publish_accepted()
 
     def restore(self, state: State) -> None:
         """A transaction was taken back: the same state at another place."""
         with self._publishing:
-            state.facts.engine.publish(state.facts.tick)
-            self.newest = self.published = state
+            if self.published.version == self.newest.version:  # else it holds on to its facts where they were
+                state.facts.engine.publish(state.facts.tick)
+                self.newest = self.published = state
 
     def settle(self, ticket: int | None) -> None:
         """Wait until an update is on disk, publish it, and tell of it; not by a thread that writes."""
@@ -244,21 +251,23 @@ class Timeline:
             assert self.journal is not None
             self.journal.sync(ticket)
         with self._publishing:
-            synced = self.journal.synced() if self.journal is not None else 0
-            while self._accepted and (self._accepted[0].ticket is None or self._accepted[0].ticket <= synced):
-                self._publish(self._accepted.popleft())
+            self._publish_accepted()
 
     def _after_publishing(self) -> None:
         self.subscriptions.tell()
         if self.journal is not None:
             self.journal.snapshot_if_due()
 
+    def _publish_accepted(self) -> None:
+        synced = self.journal.synced() if self.journal is not None else 0
+        while self._accepted and (self._accepted[0].ticket is None or self._accepted[0].ticket <= synced):
+            self._publish(self._accepted.popleft())
+
     def _publish(self, accepted: _Accepted) -> None:
         state = accepted.state
-        if self.published is not state and self.published.version < state.version:
-            state.facts.engine.publish(state.facts.tick)
-            self.published = state
-        self.history.add(accepted.entry)
+        state.facts.engine.publish(state.facts.tick)
+        self.published = state
+        self.history.add(accepted.entry)  # with it, so that nobody who reads a version misses what led to it
         if self.subscriptions:
             views = {
                 name: ViewChange(name, state.views[name].query, facts, state.dictionary)
@@ -283,7 +292,6 @@ class Timeline:
         self._check_writable()
         with Interrupts() as interrupts:
             with self.writing(interrupts) as transaction, transaction:
-                self._hold_published()
                 yield transaction
             self._publish_synced(transaction.ticket)
         self._after_publishing()

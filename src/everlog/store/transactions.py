@@ -17,15 +17,16 @@ from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.interface import MaintainingEngine
+from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.terms import Term
 from everlog.facts.weighted import WeightedFacts, consolidated
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE, check_strategy
+from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
@@ -52,6 +53,7 @@ from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.updates import Update
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
+from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
@@ -68,6 +70,7 @@ class Transaction:
         self._began = timeline.newest
         self._state = timeline.newest
         self._steps: list[Step] = []
+        self._left: Left | None = None  # the engine that was there before an update derived everything in another
         self._over = False
         self.ticket: int | None = None  # what the log has to sync before it counts
         self.change: Change | None = None  # once it is committed: what it came to
@@ -146,11 +149,13 @@ class Transaction:
             raise UsageError(
                 f"on the engine {self._workings.engine.name} a transaction has one update", hint="use columnar"
             )
-        step = self._prepare(update, **options)
         with Interrupts() as interrupts:
-            interrupts.hold()
+            step = self._prepare(update, interrupts, **options)
+            left = Left(self._workings.engine, self._workings.maintenance, self._state, len(self._steps))
             self._put_in_place(step, publish=False)
-        self._steps.append(step)
+            self._steps.append(step)  # before an interrupt that has come is raised: it is to be taken back
+            if self._left is None and self._workings.engine is not left.engine:
+                self._left = left
         return step.change(self._began.version + 1)
 
     def change_views(self, views: Mapping[str, ViewQuery]) -> None:
@@ -159,11 +164,10 @@ class Transaction:
     def only(self, update: Update, *, covers: int = 1, **options: Any) -> Change:
         """Apply an update that is all there is to this transaction, and commit it."""
         started = time.perf_counter()
-        step = self._prepare(update, **options)
         version = self._began.version + covers
+        step = self._prepare(update, self._interrupts, **options)
         try:
             check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
-            self._interrupts.hold()  # from here on Ctrl-C waits: the last steps that can fail, then none that can
             ticket = self.ticket = self._timeline.log(step, version)
         except BaseException:
             step.work.abort()
@@ -171,11 +175,11 @@ class Transaction:
         self._over = True
         with self._timeline.publishing(ticket, step) as publish:
             state = self._put_in_place(step, publish=bool(publish), version=version)
-            if publish:
-                self._timeline.published = state
-        step.report.seconds = time.perf_counter() - started
-        self.change = step.change(version, covers)
-        self._timeline.accept(state, step, self.change, ticket)
+            if not publish:
+                state.facts.take(latest=True)
+            step.report.seconds = time.perf_counter() - started
+            self.change = step.change(version, covers)
+            self._timeline.accept(state, step, self.change, ticket, publish=bool(publish))
         return self.change
 
     def replay(self, record: Record) -> None:
@@ -211,13 +215,14 @@ class Transaction:
 
     def what_if(self, update: Update) -> Change:
         """What an update would change; nothing is changed."""
-        step = self._prepare(update)
-        try:
-            check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
-            return step.change(self._began.version + 1)
-        finally:
-            self._over = True
-            step.work.abort()
+        with Interrupts() as interrupts:
+            step = self._prepare(update, interrupts)
+            try:
+                check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
+                return step.change(self._began.version + 1)
+            finally:
+                self._over = True
+                step.work.abort()
 
     def commit(self) -> Change:
         """Make all updates so far the next version."""
@@ -238,9 +243,10 @@ class Transaction:
             raise
         self._over = True
         state = self._state.at(version, self._facts_now())
+        state.facts.take(latest=True)
         total.report.seconds += time.perf_counter() - started
         self.change = total.change(version)
-        self._timeline.accept(state, total, self.change, ticket)
+        self._timeline.accept(state, total, self.change, ticket, publish=False)
         return self.change
 
     def rollback(self) -> None:
@@ -252,17 +258,32 @@ class Transaction:
             return
         with Interrupts() as interrupts:
             interrupts.hold()
-            step = self._prepared_back(_together(self._steps))
+            if self._left is not None:
+                self._return_to(self._left)
+                if not self._steps:
+                    return
+            step = self._prepared_back(_together(self._steps), interrupts)
             self._put_in_place(step, publish=False)
             engine = self._workings.engine
             for name in self._state_names() - set(self._began.arities):
                 cast(MaintainingEngine, engine).drop(name)
             self._timeline.restore(self._began.at(self._began.version, self._facts_now()))
 
+    def _return_to(self, left: Left) -> None:
+        """Go on from where an update left for another engine: what came then is nowhere else."""
+        workings = self._workings
+        workings.engine, workings.maintenance, workings.windows = (
+            left.engine,
+            left.maintenance,
+            Windows(left.state.dictionary),
+        )
+        workings.windows.fill(left.state.views, left.engine)
+        self._state, self._steps = left.state, self._steps[: left.steps]
+
     def _state_names(self) -> set[str]:
         return {name for step in self._steps for name in step.target.arities}
 
-    def _prepared_back(self, total: Step) -> Step:
+    def _prepared_back(self, total: Step, interrupts: Interrupts) -> Step:
         """The update that leads back to where the transaction began; it has no limits."""
         inserted, deleted = _edits(total.explicit)
         before = self._began.definitions
@@ -276,7 +297,7 @@ class Transaction:
         checked = CheckedUpdate(inserted, deleted, target, Report())
         limits, self._workings.limits = self._workings.limits, Limits(rounds=None, facts=None)
         try:
-            work = self._begin(checked, CHOOSE, None)
+            work = self._begin(checked, CHOOSE, None, interrupts)
         finally:
             self._workings.limits = limits
         return Step(work, target, checked.report, self._began.definitions, self._began.dictionary, self._began.version)
@@ -290,13 +311,14 @@ class Transaction:
     def _prepare(
         self,
         update: Update,
+        interrupts: Interrupts,
         *,
         name: str = "<rules>",
         strategy: str | None = None,
         views: Mapping[str, ViewQuery] | None = None,
         lookout: Lookout | None = None,
     ) -> Step:
-        """Read, check and work out an update; nothing is in place yet."""
+        """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
         strategy = check_strategy(strategy or self._workings.strategy)
         program = _read_rules(update.add_rules, name, before.prefixes)
@@ -315,7 +337,7 @@ class Transaction:
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
-        work = self._begin(checked, strategy, lookout)
+        work = self._begin(checked, strategy, lookout, interrupts)
         return Step(work, target, checked.report, before, self._state.dictionary, self._began.version)
 
     def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
@@ -372,7 +394,7 @@ class Transaction:
         workings = self._workings
         return workings.maintenance.program.changed(rules, rewrites=workings.rewrites, views=view_rules(views))
 
-    def _begin(self, update: CheckedUpdate, strategy: str, lookout: Lookout | None) -> Work:
+    def _begin(self, update: CheckedUpdate, strategy: str, lookout: Lookout | None, interrupts: Interrupts) -> Work:
         """Carry an update out, in the way that suits it."""
         workings, before, target = self._workings, self._state.definitions, update.target
         workings.arities = before.arities
@@ -384,14 +406,16 @@ class Transaction:
         if not (overhaul or reshaped or begins) and _can_maintain(workings, lookout):
             if lookout is not None:
                 lookout.waits = _is_empty(workings)
-            return Maintained(workings, update, strategy, lookout)
-        return DerivedInPlace(workings, update) if in_place else DerivedAgain(workings, update)
+            return Maintained(workings, update, interrupts, strategy, lookout)
+        return (DerivedInPlace if in_place else DerivedAgain)(workings, update, interrupts)
 
     # --- putting in place ---------------------------------------------------------------------------------------------
 
     def _put_in_place(self, step: Step, *, publish: bool, version: int | None = None) -> State:
         """The new state of an update that is worked out; nothing can fail from here on."""
         workings, target = self._workings, step.target
+        if not publish:
+            self._timeline.hold_published()
         engine, maintenance = step.work.commit(publish=publish)
         workings.engine, workings.maintenance, workings.arities = engine, maintenance, target.arities
         before = self._state.definitions
@@ -414,6 +438,15 @@ class Transaction:
         return FactsAtVersion(engine, engine.tick)
 
 
+class Left(NamedTuple):
+    """What a transaction worked with before one of its updates, and the number of updates until then."""
+
+    engine: Engine
+    maintenance: Maintenance
+    state: State
+    steps: int
+
+
 class Step:
     """An update that is worked out, and what it comes to."""
 
@@ -429,6 +462,7 @@ class Step:
         self.work, self.target, self.report, self.before = work, target, report, before
         self._dictionary, self.version_before = dictionary, version_before
         self.changes, self.explicit, self.reshaped = work.changes, work.explicit, work.reshaped
+        self.reshaped_explicit: Mapping[str, WeightedFacts] = {}  # of several updates: what was explicit of those
         self.views: Mapping[str, WeightedFacts] = {}  # what came and went of what views show
 
     def change(self, version: int, updates: int = 1) -> Change:
@@ -447,24 +481,28 @@ def _together(steps: Sequence[Step]) -> Step:
     last = steps[-1]
     total = copy(last)
     total.before = steps[0].before
-    total.changes = _net([step.changes for step in steps])
-    total.explicit = _net([step.explicit for step in steps])
-    total.views = _net([step.views for step in steps])
-    total.reshaped = _net([step.reshaped for step in steps])
+    arities = last.target.arities
+    total.changes, total.reshaped = _net([part for step in steps for part in (step.reshaped, step.changes)], arities)
+    total.explicit, total.reshaped_explicit = _net([step.explicit for step in steps], arities)
+    total.views, _ = _net([step.views for step in steps], {})
     total.report = Report.together([step.report for step in steps])
     return total
 
 
-def _net(parts: Sequence[Mapping[str, WeightedFacts]]) -> dict[str, WeightedFacts]:
-    names = dict.fromkeys(name for part in parts for name in part)
-    found = {}
-    for name in names:
+def _net(
+    parts: Sequence[Mapping[str, WeightedFacts]], arities: Mapping[str, int]
+) -> tuple[dict[str, WeightedFacts], dict[str, WeightedFacts]]:
+    """What changes come to, by relation; and what was lost of relations that have another arity now."""
+    found: dict[str, WeightedFacts] = {}
+    lost: dict[str, WeightedFacts] = {}
+    for name in dict.fromkeys(name for part in parts for name in part):
         listed = [part[name] for part in parts if name in part]
-        arity = listed[-1].arity  # of a relation that had another one before, only what it is now counts
-        total = consolidated([each for each in listed if each.arity == arity])
-        if total is not None and total.rows:
-            found[name] = total
-    return found
+        now = arities.get(name, listed[-1].arity)
+        for arity in {each.arity for each in listed}:
+            total = consolidated([each for each in listed if each.arity == arity])
+            if total is not None and total.rows:
+                (found if arity == now else lost)[name] = total
+    return found, lost
 
 
 def _edits(explicit: Mapping[str, WeightedFacts]) -> tuple[dict[str, Batch], dict[str, Batch]]:
@@ -494,7 +532,7 @@ def new_view(state: State, name: str, text: str) -> dict[str, ViewQuery]:
     """The views of a state and one more."""
     if name in state.views:
         raise UsageError(f"there is a view {name} already", hint="drop it first, or choose another name")
-    return {**state.views, name: view_query(name, text, state.prefixes, state.version)}
+    return {**state.views, name: view_query(name, text, state.prefixes, state.version + 1)}
 
 
 def _can_maintain(workings: Workings, lookout: Lookout | None) -> bool:

@@ -105,11 +105,11 @@ def verify(state: State, engine: str) -> Verification:
     load_bases(fresh, program.rewriting.closures)
     materialise(fresh, program.components, state.limits.watch())
     differences = [_difference(state, Shape(name, arity), kept, fresh) for name, arity in arities.items()]
-    views = {view.relation for view in state.views.values()}
+    views, whole = {view.relation for view in state.views.values()}, state.facts.whole
     others = [
         shape
         for shape in shapes(program.components)
-        if shape.bag or shape.name in views or is_constraint_relation(shape.name)
+        if shape.name in views or (whole and (shape.bag or is_constraint_relation(shape.name)))
     ]
     differences += [_difference(state, shape, kept, fresh) for shape in others]
     return Verification(

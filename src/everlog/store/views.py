@@ -76,7 +76,7 @@ class View:
     def rows(self) -> Solutions | Truth | Graph:
         """The answer as it is now: solutions, a truth value for ASK, a graph for CONSTRUCT."""
         state = self._kb.state()
-        return view_answer(state, self._kb.view_definition(self.name))
+        return view_answer(state, state.view(self.name))
 
     def changes(self, since: int) -> list[ViewChange]:
         """What has changed after a version, update by update; versions without a change are left out."""

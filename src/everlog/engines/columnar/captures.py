@@ -54,7 +54,7 @@ class Captures:
 
     def oldest_needed(self) -> int:
         """The oldest tick that somebody reads, or may begin to read now."""
-        return min((capture.tick for capture in self.live()), default=self.published)
+        return min([self.published, *(capture.tick for capture in self.live())])
 
     def before_moving(self, relation: Relation) -> None:
         """Rows are about to get new numbers: whoever may still want the relation takes it as it is."""
@@ -74,12 +74,14 @@ class Offer:
     """An index that a reader has built, over the rows that it saw."""
 
     def __init__(self, relation: Relation, index: Index, used: int) -> None:
-        self._name, self._moved, self._rows = relation.name, relation.moved, relation.committed
+        self._relation, self._moved, self._rows = relation.origin, relation.moved, relation.committed
         self._index, self._used = index, used
 
     def adopt(self, engine: ColumnarEngine) -> None:
-        relation = engine.known(self._name)
-        if relation is None or relation.moved != self._moved or self._index.columns in relation.indexes:
+        relation = self._relation
+        if relation is None or engine.known(relation.name) is not relation:
+            return  # it was dropped
+        if relation.moved != self._moved or self._index.columns in relation.indexes:
             return  # too late
         relation.adopt(self._index, self._used, self._rows, engine.tables)
 

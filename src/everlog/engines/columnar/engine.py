@@ -17,7 +17,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.cached_plans import CachedPlans, PlansByPhase, still_fits
 from everlog.engines.columnar.captures import Capture, Captures
-from everlog.engines.columnar.fact_kernels import find_facts, load_batch, rebuild
+from everlog.engines.columnar.fact_kernels import find_facts, load_batch
 from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, KernelProgram, compile_plans
@@ -410,22 +410,11 @@ class ColumnarEngine:
         """Drop the rows without a fact. Arrays that were handed out stay as they are."""
         self._updates.marks.forget()  # which knows facts by rows
         self.captures.before_moving(relation)
-        present = self._present(relation)
-        relation.keep_rows(present, self.tables)
-        relation.describe(self.tables)
-        self._rebuild(relation, len(present))
+        relation.keep_rows(self._present(relation), self.tables)
+        self.settle_rows(relation)
 
     def _truncate(self, relation: Relation, size: int) -> None:
-        """Forget the rows from some number on, which no reader has seen."""
-        relation.lives[size : self.size(relation)] = 0
-        with self.tables.replacing:
-            relation.forget_tables()
-        relation.describe(self.tables)
-        self._rebuild(relation, size)
-
-    def _rebuild(self, relation: Relation, size: int) -> None:
-        self.tables.relations[relation.number, at.R_SIZE] = size
-        rebuild(self.tables.relations, self.tables.indexes, relation.number, self.keys)
+        relation.truncate(size, self.tables)
         self.settle_rows(relation)
 
     # --- for the run ------------------------------------------------------------------------------------------------

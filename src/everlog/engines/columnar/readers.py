@@ -114,7 +114,7 @@ class ColumnarReader(ColumnarEngine):
         read = self.known(relation)
         if read is None or not read.is_read_only:
             return super()._size_of(relation)
-        return read.committed - read.dead  # about: plans ask
+        return max(0, read.committed - read.dead)  # about: plans ask
 
     def _present(self, relation: Relation) -> Ids:
         return self._rows(relation) if relation.is_read_only else super()._present(relation)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,8 +29,8 @@ import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.fact_kernels import index_rows
-from everlog.engines.columnar.hash_tables import EMPTY, refill_packed, refill_wide
+from everlog.engines.columnar.fact_kernels import index_rows, rebuild
+from everlog.engines.columnar.hash_tables import refill_packed, refill_wide
 from everlog.engines.columnar.reserved import larger_capacity, lengthened
 from everlog.engines.columnar.statistics import Sample
 
@@ -100,6 +101,12 @@ class Index:
         self.columns = columns
         self.table = HashTable()
         self.next = np.empty(0, np.int32)
+
+    def emptied(self, capacity: int) -> Index:
+        """The same for so many rows, of which none is in it yet."""
+        other = Index(self.number, self.columns)
+        other.table, other.next = self.table.emptied(), lengthened(self.next, capacity, 0)
+        return other
 
 
 class Journal:
@@ -219,19 +226,23 @@ class Relation:
             longer = {name: lengthened(getattr(self, name), capacity, size) for name in names}
             longer["capacity"] = capacity
             chains = {index: lengthened(index.next, capacity, size) for index in self.indexes.values()}
-        outgrown = grows and self.shared  # the tables are about to lead to rows that a reader's arrays do not have
-        table = _with_room(self.table, needed, outgrown)
-        larger = {
-            index: _with_room(index.table, int(tables.indexes[index.number, at.I_USED]) + room, outgrown)
-            for index in self.indexes.values()
-        }
-        with tables.replacing:
-            vars(self).update(longer, table=table)
-            for index, chain in chains.items():
-                index.next = chain
-            for index, index_table in larger.items():
-                index.table = index_table
-            self.shared = self.shared and not outgrown
+        while True:
+            outgrown = grows and self.shared  # the tables are about to lead to rows that a reader's arrays do not have
+            table = _with_room(self.table, needed, outgrown)
+            larger = {
+                index: _with_room(index.table, int(tables.indexes[index.number, at.I_USED]) + room, outgrown)
+                for index in self.indexes.values()
+            }
+            with tables.replacing:
+                if grows and self.shared and not outgrown:
+                    continue  # a reader has come meanwhile
+                vars(self).update(longer, table=table)
+                for index, chain in chains.items():
+                    index.next = chain
+                for index, index_table in larger.items():
+                    index.table = index_table
+                self.shared = self.shared and not outgrown
+                break
         self.describe(tables)
 
     def reserve_journal(self, entries: int, tables: Tables) -> None:
@@ -260,28 +271,38 @@ class Relation:
 
     def keep_rows(self, rows: npt.NDArray[np.int64], tables: Tables) -> None:
         """Move these rows to the front, in new arrays, since the old ones may be in others' hands."""
-        count = len(rows)
-        moved: dict[str, Any] = {"dead": 0, "newer": None, "committed": count, "moved": self.moved + 1}
+        count, renewed = len(rows), copy(self)
+        renewed.dead, renewed.newer, renewed.committed, renewed.moved = 0, None, count, self.moved + 1
+        renewed.undo = []  # readers that are older have the arrays of their time
         for name in ("facts", "masks", "weights", "ranks", "lives"):
             array = getattr(self, name)
             if len(array):
-                moved[name] = lengthened(array, self.capacity, 0)
-                moved[name][:count] = array[rows]
-        with tables.replacing:
-            self.undo = []  # readers that are older have the arrays of their time
-            vars(self).update(moved)
-            self.forget_tables()
+                moved = lengthened(array, self.capacity, 0)
+                moved[:count] = array[rows]
+                setattr(renewed, name, moved)
+        self._become(renewed, count, tables)
 
-    def forget_tables(self) -> None:
-        """Empty table and indexes, in others' place where a reader may look at them."""
-        if self.shared:
-            self.table = self.table.emptied()
-            for index in self.indexes.values():
-                index.table, index.next = index.table.emptied(), lengthened(index.next, self.capacity, 0)
-            self.shared = False
-        else:
-            for table in (self.table, *(index.table for index in self.indexes.values())):
-                table.keys.fill(EMPTY)
+    def truncate(self, size: int, tables: Tables) -> None:
+        """Forget the rows from some number on, which no reader has seen."""
+        self.lives[size : int(tables.relations[self.number, at.R_SIZE])] = 0
+        self._become(copy(self), size, tables)
+
+    def _become(self, renewed: Relation, size: int, tables: Tables) -> None:
+        """Take over what another has, once its new table and indexes lead to its rows; readers find ours until then."""
+        row = tables.relations[self.number]
+        before = int(row[at.R_SIZE])
+        renewed.shared, renewed.table = False, self.table.emptied()
+        renewed.indexes = {columns: index.emptied(self.capacity) for columns, index in self.indexes.items()}
+        try:
+            row[at.R_SIZE] = size
+            renewed.describe(tables)
+            rebuild(tables.relations, tables.indexes, self.number, np.empty(at.BATCH, np.uint64))
+            with tables.replacing:
+                vars(self).update(vars(renewed))
+        except BaseException:
+            row[at.R_SIZE] = before
+            self.describe(tables)
+            raise
 
     def describe(self, tables: Tables) -> None:
         row = tables.relations[self.number]
@@ -306,31 +327,29 @@ class Relation:
                 row[at.R_LIVES] = 0
         sibling = -1
         for index in self.indexes.values():
-            entry = tables.indexes[index.number]
-            entry[at.I_RELATION] = self.number
-            entry[at.I_WIDTH] = len(index.columns)
-            entry[at.I_SLOTS] = index.table.slots
-            entry[at.I_LIMIT] = index.table.limit
-            entry[at.I_KEYS] = index.table.keys.ctypes.data
-            entry[at.I_HEADS] = index.table.rows.ctypes.data
-            entry[at.I_NEXT] = index.next.ctypes.data
-            entry[at.I_SIBLING] = sibling
-            entry[at.I_COLUMNS : at.I_COLUMNS + len(index.columns)] = index.columns
+            self._describe_index(index, sibling, tables)
             sibling = index.number
         row[at.R_FIRST_INDEX] = sibling
+
+    def _describe_index(self, index: Index, sibling: int, tables: Tables) -> None:
+        entry = tables.indexes[index.number]
+        entry[at.I_RELATION] = self.number
+        entry[at.I_WIDTH] = len(index.columns)
+        entry[at.I_SLOTS] = index.table.slots
+        entry[at.I_LIMIT] = index.table.limit
+        entry[at.I_KEYS] = index.table.keys.ctypes.data
+        entry[at.I_HEADS] = index.table.rows.ctypes.data
+        entry[at.I_NEXT] = index.next.ctypes.data
+        entry[at.I_SIBLING] = sibling
+        entry[at.I_COLUMNS : at.I_COLUMNS + len(index.columns)] = index.columns
 
     def index_on(self, columns: tuple[int, ...], tables: Tables) -> Index:
         """The index over these columns, built if it is not kept yet."""
         index = self.indexes.get(columns)
         if index is None:
-            index = self.indexes[columns] = Index(tables.new_index(), columns)
-            try:
-                self._build(index, tables)
-            except BaseException:
-                del self.indexes[columns]  # half an index would be taken for a whole one
-                tables.drop_index(index.number)
-                self.describe(tables)
-                raise
+            index = Index(tables.new_index(), columns)
+            index.next = lengthened(index.next, self.capacity, 0)
+            self._add_index(index, 0, tables)
             if self.on_new_index is not None:
                 self.on_new_index(self, index)
         return index
@@ -344,25 +363,31 @@ class Relation:
         else:
             self.shared = True
         tables.indexes[own.number, at.I_USED] = used
-        self.indexes = {**self.indexes, own.columns: own}
-        self._extend(own, rows, tables)
+        self._add_index(own, rows, tables)
 
-    def _build(self, index: Index, tables: Tables) -> None:
-        index.next = lengthened(index.next, self.capacity, 0)
-        self._extend(index, 0, tables)
+    def _add_index(self, index: Index, done: int, tables: Tables) -> None:
+        """Index the rows from some number on, and then keep the index: half of it would be taken for the whole."""
+        before = self.indexes
+        try:
+            self._extend(index, done, tables)
+            self.indexes = {**before, index.columns: index}  # another one: a reader may be going through the old
+            self.describe(tables)
+        except BaseException:
+            self.indexes = before
+            tables.drop_index(index.number)
+            self.describe(tables)
+            raise
 
     def _extend(self, index: Index, done: int, tables: Tables) -> None:
-        """Index the rows from some number on."""
         size = int(tables.relations[self.number, at.R_SIZE])
         keys = np.empty(at.BATCH, np.uint64)
         # Distinct keys are not known before they are counted, so the build goes piece by piece.
         while done < size:
             piece = min(size, done + max(at.BATCH, int(tables.indexes[index.number, at.I_USED])))
             index.table = index.table.with_room(int(tables.indexes[index.number, at.I_USED]) + piece - done)
-            self.describe(tables)
+            self._describe_index(index, -1, tables)
             index_rows(tables.relations, tables.indexes, self.number, index.number, done, piece, keys)
             done = piece
-        self.describe(tables)
 
     def nbytes(self, size: int) -> int:
         """Memory that `size` facts of this relation take, indexes included."""

@@ -44,7 +44,7 @@ class Sample:
         Never none: a constant that was not seen is rare, and plans outlive the day on which nothing had it. To an
         estimate of nothing all that comes after it would cost the same.
         """
-        return max(len(self._chosen(constants)), 0.5) / len(self._columns[0])
+        return max(len(self._chosen(constants)), 0.5) / max(len(self._columns[0]), 1)
 
     def distinct(self, constants: Constants, keys: tuple[int, ...], rows: float) -> float:
         """Distinct keys of all rows with these constants; those seen once stand for many more (the GEE estimator)."""

@@ -97,8 +97,8 @@ class ColumnarUpdates:
             return
         engine = self._engine
         if not self._sizes:
-            engine.captures.adopt(engine)
             self._oldest = engine.captures.oldest_needed()
+            engine.captures.adopt(engine)
         self._sizes[relation.name] = engine.size(relation)
         relation.writes += 1
         row = engine.tables.relations[relation.number]

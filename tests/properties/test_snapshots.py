@@ -281,9 +281,9 @@ def test_versions_are_remembered_up_to_the_limits(engine: str) -> None:
 
 
 def test_history_holds_so_many_facts(engine: str) -> None:
-    kb = everlog.open(engine=engine, history=HistoryLimits(facts=10))
+    kb = everlog.open(engine=engine, history=HistoryLimits(facts=5))
     for number in range(6):
-        kb.insert("edge", [(number, n) for n in range(2)])  # each is a change of four facts: two, explicit too
+        kb.insert("edge", [(number, n) for n in range(2)])
     assert len(kb.at(4).facts("edge")) == 8
     with pytest.raises(HistoryError, match="the oldest version there is: 4"):
         kb.at(3)

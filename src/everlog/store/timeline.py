@@ -85,6 +85,11 @@ class Timeline:
             self.published.facts.take()
             return self.published
 
+    def _hold_between_updates(self) -> None:
+        """Hold on to the published state of an engine that cannot be read while an update is at work."""
+        if not self.workings.engine.capabilities.concurrent:
+            self.hold_published()
+
     def hold_published(self) -> None:
         """Hold on to the published state, before another one is put in place that is not published at once."""
         with self._publishing:
@@ -136,6 +141,7 @@ class Timeline:
             self._writer = threading.get_ident()
             if self.journal is not None:
                 self.journal.check_open()
+                self._hold_between_updates()
             if interrupts is not None:
                 yield Transaction(self, interrupts)
             else:
@@ -279,19 +285,25 @@ class Timeline:
     def run(self, prepared: Callable[[Transaction], Any]) -> Any:
         """Do something in a transaction of its own, and settle it."""
         self._check_writable()
-        with Interrupts() as interrupts:  # one that comes when the update cannot be given up any more waits for its end
-            with self.writing(interrupts) as transaction:
-                done = prepared(transaction)
-            self._publish_synced(transaction.ticket)
-        self._after_publishing()
+        try:
+            # An interrupt that comes when the update cannot be given up any more waits for its end.
+            with Interrupts() as interrupts:
+                with self.writing(interrupts) as transaction:
+                    done = prepared(transaction)
+                self._publish_synced(transaction.ticket)
+        finally:
+            self._after_publishing()
         return done
 
     @contextmanager
     def transaction(self) -> Iterator[Transaction]:
         """A transaction of several updates, which is committed and settled at the end of the block."""
         self._check_writable()
-        with Interrupts() as interrupts:
-            with self.writing(interrupts) as transaction, transaction:
-                yield transaction
-            self._publish_synced(transaction.ticket)
-        self._after_publishing()
+        try:
+            with Interrupts() as interrupts:
+                with self.writing(interrupts) as transaction, transaction:
+                    self._hold_between_updates()
+                    yield transaction
+                self._publish_synced(transaction.ticket)
+        finally:
+            self._after_publishing()

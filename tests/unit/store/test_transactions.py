@@ -27,6 +27,7 @@ from everlog.errors import EverlogError, LimitError, NotFoundError, ProgramError
 from everlog.limits import Limits
 from everlog.rules.parser import parse_program
 from everlog.store.reading import ReadOnlyKnowledgeBase
+from everlog.store.timeline import Timeline
 from everlog.store.transactions import Transaction
 
 PATHS = "base: path(?x, ?y) :- edge(?x, ?y). step: path(?x, ?z) :- edge(?x, ?y), path(?y, ?z)."
@@ -244,7 +245,7 @@ def test_an_interrupt_leaves_a_whole_version(
 def test_an_interrupt_of_a_single_update_that_is_in_place(
     kb: everlog.KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    timeline = kb._timeline
+    timeline = next(each for each in vars(kb).values() if isinstance(each, Timeline))
     accept = timeline.accept
 
     def interrupted(*arguments: Any, **options: Any) -> None:

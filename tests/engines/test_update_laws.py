@@ -300,6 +300,7 @@ def test_compacting_changes_nothing(stream: list[tuple[Edits, Edits, str]]) -> N
             explicit = {name: set(insert[name]) for name in EDITED}
             kept.update(delete, insert, strategy)
             kept.engine.commit()
+            kept.engine.reclaim()
             assert {name: facts_of(columns) for name, columns in handed_out.items()} == before
             assert kept.facts() == from_scratch("columnar", explicit)
 
@@ -310,6 +311,7 @@ def test_compacting_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = Kept("columnar", {"edge": [(one, two), (two, three), (three, one)]})
     kept.update({"edge": [(one, two), (two, three)]}, {})
     kept.engine.commit()
+    kept.engine.reclaim()
     assert isinstance(kept.engine, ColumnarEngine)
     assert kept.engine.size(kept.engine.relation("edge")) == 1
 

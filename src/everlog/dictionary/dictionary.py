@@ -42,6 +42,7 @@ class Dictionary:
     """Terms to ids and back. Only grows; ids never change."""
 
     dtype: type[np.signedinteger[Any]] = np.int32  # of ids
+    limit: int = SCRATCH_FROM  # ids of shared terms from here on are unknown to it
     unbound: int = UNBOUND  # the id that stands for no term
 
     def __init__(self, stored: StoredTerms | None = None) -> None:
@@ -188,7 +189,7 @@ class ScratchDictionary(Dictionary):
     """Terms of a dictionary that others may be adding to, and terms of its own, which they never see."""
 
     def __init__(self, shared: Dictionary) -> None:
-        self._shared = shared
+        self._shared, self.limit = shared, len(shared)
         self._ids, self._keys = {}, []
 
     def __len__(self) -> int:
@@ -208,8 +209,13 @@ class ScratchDictionary(Dictionary):
         return self._find_key(key_of(term))
 
     def _find_key(self, key: str) -> int | None:
-        found = self._ids.get(key)  # first: somebody may have added the term to the shared ones since then
-        return self._shared.find_key(key) if found is None else found
+        found = self._ids.get(key)
+        if found is None:
+            found = self._shared.find_key(key)
+            # What others have added since then is nothing to this query, which may have an id of its own for it.
+            if found is not None and found >= self.limit:
+                return None
+        return found
 
     def key(self, id_: int) -> str:
         return self._keys[id_ - SCRATCH_FROM] if id_ >= SCRATCH_FROM else self._shared.key(id_)

@@ -245,6 +245,9 @@ class MaintainingEngine(Engine, Protocol):
     def suspect_marked(self) -> int:
         """Make the derived facts suspect that the previous update has marked; returns how many."""
 
+    def reclaim(self) -> None:
+        """Give back the room of facts that are gone, where that is much; between updates, while others may read."""
+
     def tidy(self) -> None:
         """Drop what past updates left behind: facts that are gone, and the ranks and weights of those that stay.
 

@@ -271,6 +271,8 @@ class Timeline:
 
     def _publish(self, accepted: _Accepted) -> None:
         state = accepted.state
+        if state.limits is not self.workings.limits:  # which were changed while it waited for the disk
+            state = state._replace(limits=self.workings.limits)
         state.facts.engine.publish(state.facts.tick)
         self.published = state
         self.history.add(accepted.entry)  # with it, so that nobody who reads a version misses what led to it

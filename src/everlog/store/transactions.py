@@ -180,6 +180,7 @@ class Transaction:
             step.report.seconds = time.perf_counter() - started
             self.change = step.change(version, covers)
             self._timeline.accept(state, step, self.change, ticket, publish=bool(publish))
+        self._reclaim()
         return self.change
 
     def replay(self, record: Record) -> None:
@@ -247,6 +248,7 @@ class Transaction:
         total.report.seconds += time.perf_counter() - started
         self.change = total.change(version)
         self._timeline.accept(state, total, self.change, ticket, publish=False)
+        self._reclaim()
         return self.change
 
     def rollback(self) -> None:
@@ -432,6 +434,12 @@ class Transaction:
             version, self._state.dictionary, definitions, self._facts_now(), shown, self._state.limits, {}
         )
         return self._state
+
+    def _reclaim(self) -> None:
+        """Give room back, while readers go on: not a moment earlier, since this may take a while."""
+        engine = self._workings.engine
+        if engine.capabilities.maintains:
+            cast(MaintainingEngine, engine).reclaim()
 
     def _facts_now(self) -> FactsAtVersion:
         engine = self._workings.engine

@@ -324,6 +324,9 @@ class ColumnarEngine:
     def suspect_marked(self) -> int:
         return self._updates.suspect_marked()
 
+    def reclaim(self) -> None:
+        self._updates.reclaim()
+
     def tidy(self) -> None:
         for relation in self._relations.values():
             if relation.dead:

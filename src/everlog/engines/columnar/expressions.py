@@ -87,11 +87,11 @@ class ExpressionStep:
     def _known_outcome(self, key: tuple[int, ...]) -> int:
         """What was found out before; what concerns terms of this query alone is nobody else's business."""
         outcome = self._outcomes.get(key)
-        if outcome is None:
+        if outcome is None or self._dictionary.limit <= outcome < SCRATCH_FROM:
             outcome = self._own.get(key)
         if outcome is None:
             outcome = self._outcome(key)
-            own = SCRATCH_FROM <= outcome < _FAILED or any(id_ >= SCRATCH_FROM for id_ in key)
+            own = self._dictionary.limit <= outcome < _FAILED or any(id_ >= SCRATCH_FROM for id_ in key)
             (self._own if own else self._outcomes)[key] = outcome
         return outcome
 

@@ -58,6 +58,7 @@ class ColumnarUpdates:
         self._ranks: dict[str, Ids] = {}  # as they were before they were lifted, by relation
         self._sizes: dict[str, int] = {}  # rows when the update began, of the relations it has touched
         self._oldest = 0  # the oldest tick that somebody may read
+        self._shrunk: set[str] = set()  # relations that updates have left with many dead rows
         self.marks = ColumnarMarks(engine)
         self._groups = GroupBook(engine)
 
@@ -264,12 +265,17 @@ class ColumnarUpdates:
             engine.tick = tick
             if publish:
                 engine.captures.published = tick
-        for name in self._sizes:
-            relation = engine.relation(name)
-            if relation.dead > _COMPACT_FROM and 4 * relation.dead > engine.size(relation):
-                engine.compact(relation)
+        self._shrunk.update([relation.name for relation, _ in relations if relation.dead > _COMPACT_FROM])
         self._sizes.clear()
         self._ranks.clear()
+
+    def reclaim(self) -> None:
+        """Drop dead rows where they are many."""
+        engine = self._engine
+        while self._shrunk:
+            relation = engine.known(self._shrunk.pop())
+            if relation is not None and 4 * relation.dead > engine.size(relation):
+                engine.compact(relation)
 
     def abort(self) -> None:
         engine = self._engine

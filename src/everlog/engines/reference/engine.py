@@ -286,6 +286,9 @@ class ReferenceEngine:
     def suspect_marked(self) -> int:
         return self._updates.suspect_marked()
 
+    def reclaim(self) -> None:
+        """Facts that are gone take no room here."""
+
     def tidy(self) -> None:
         for facts in self._facts.values():
             for entry in facts.values():

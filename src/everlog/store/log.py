@@ -110,7 +110,8 @@ class UpdateLog:
         self._chain = 0  # the checksum of the last head
         self._end = 0  # where the last good record ends; -1 once the file can no longer be trusted
         self.synced = 0  # what is on disk for sure
-        self._turn, self._syncing = threading.Condition(), False
+        self._turn, self._syncing = threading.Lock(), False
+        self._waiting: list[tuple[int, threading.Lock]] = []  # for a sync, oldest first
         self._failure: OSError | None = None
 
     def read(self) -> Iterator[tuple[int, bytes]]:
@@ -153,28 +154,43 @@ class UpdateLog:
         return self._end
 
     def sync(self, end: int) -> None:
-        """Wait until everything up to `end` is on disk. Threads that wait at the same time share one sync."""
-        with self._turn:
-            while self.synced < end:
+        """Wait until everything up to `end` is on disk. Threads that wait at the same time share one sync.
+
+        One of them does it, for all that is written by then; the others sleep until they are called: those it was
+        done for, and one more, whose turn is next.
+        """
+        while self.synced < end:
+            with self._turn:
                 if self._failure is not None:
                     raise self._not_synced(self._failure)
-                if not self._syncing:
-                    break
-                self._turn.wait()
+                mine = None
+                if self._syncing:
+                    mine = threading.Lock()
+                    mine.acquire()
+                    self._waiting.append((end, mine))
+                else:
+                    self._syncing, written = True, self._end
+            if mine is not None:
+                mine.acquire()  # until somebody releases it
             else:
-                return
-            self._syncing, written = True, self._end
+                self._sync_up_to(written)
+
+    def _sync_up_to(self, written: int) -> None:
         try:
             os.fdatasync(self._file)
+            self.synced = max(self.synced, written)
         except OSError as error:
             self._end, self._failure = -1, error  # what is on disk is not known: nothing may follow it
             raise self._not_synced(error) from error
-        else:
-            self.synced = max(self.synced, written)
         finally:
             with self._turn:
                 self._syncing = False
-                self._turn.notify_all()
+                called = [(end, lock) for end, lock in self._waiting if end <= self.synced or self._failure is not None]
+                self._waiting = [each for each in self._waiting if each not in called]
+                if self._waiting:
+                    called.append(self._waiting.pop(0))
+            for _, lock in called:
+                lock.release()
 
     def _not_synced(self, failure: OSError) -> OutputError:
         return OutputError(

@@ -18,6 +18,7 @@ def open(
     strategy: str = CHOOSE,
     rewrites: bool = True,
     history: HistoryLimits | None = None,
+    coalesce: bool = False,
     read_only: bool = False,
     follow: bool = False,
 ) -> KnowledgeBase:
@@ -31,11 +32,15 @@ def open(
         strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
         rewrites: Evaluate transitive rules linearly; results are the same without, only slower.
         history: How many past versions can be asked for.
+        coalesce: Updates that several threads make at the same time are applied as one, many times faster; each gets
+            the change of all of them.
         read_only: Read what a folder keeps, while another process may be writing to it; `kb.refresh()` makes its newer
             updates.
         follow: The same, and stay up to date by itself.
     """
-    kb = KnowledgeBase(engine=engine, limits=limits, strategy=strategy, rewrites=rewrites, history=history)
+    kb = KnowledgeBase(
+        engine=engine, limits=limits, strategy=strategy, rewrites=rewrites, history=history, coalesce=coalesce
+    )
     if path is not None:
         if read_only or follow:
             kb.follow_folder(Path(path), by_itself=follow)

@@ -31,6 +31,7 @@ from everlog.store.applying import Workings
 from everlog.store.changes import Change
 from everlog.store.encoding import FactsArgument
 from everlog.store.engines import make_dictionary, make_engine, refuse_views, rewrites_pay
+from everlog.store.gathering import Gathering
 from everlog.store.history import HistoryLimits
 from everlog.store.reading import ReadOnlyKnowledgeBase
 from everlog.store.state import Definitions, FactsAtVersion, State
@@ -55,6 +56,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         strategy: str = CHOOSE,
         rewrites: bool = True,
         history: HistoryLimits | None = None,
+        coalesce: bool = False,
     ) -> None:
         limits, dictionary = limits or Limits(), make_dictionary(engine)
         facts = make_engine(engine, dictionary)
@@ -68,6 +70,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         )
         state = State(0, dictionary, Definitions(), FactsAtVersion(facts, facts.tick), {}, limits, {})
         self._timeline = Timeline(state, workings, history or HistoryLimits())
+        self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
         self._follower: Follower | None = None  # of a knowledge base that another process writes
 
     def state(self) -> State:
@@ -228,10 +231,16 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         A failed update leaves the version before it. The strategy is the knowledge base's own unless one is named.
         """
         facts = (insert if insert is not None else {}, delete if delete is not None else {})
-        return self.apply(Update(*facts, add_rules, remove_rules), name=name, strategy=strategy)
+        update = Update(*facts, add_rules, remove_rules)
+        return self.apply(update, name=name if update.changes_rules else None, strategy=strategy)
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before; `options` are those of `Transaction.only`."""
+        if self._gathering is not None and not update.changes_rules and not any(options.values()):
+            return self._gathering.update(update)
+        return self._apply(update, **options)
+
+    def _apply(self, update: Update, **options: Any) -> Change:
         change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
         return change
 

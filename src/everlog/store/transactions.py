@@ -315,7 +315,7 @@ class Transaction:
         update: Update,
         interrupts: Interrupts,
         *,
-        name: str = "<rules>",
+        name: str | None = None,
         strategy: str | None = None,
         views: Mapping[str, ViewQuery] | None = None,
         lookout: Lookout | None = None,
@@ -323,7 +323,7 @@ class Transaction:
         """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
         strategy = check_strategy(strategy or self._workings.strategy)
-        program = _read_rules(update.add_rules, name, before.prefixes)
+        program = _read_rules(update.add_rules, name or "<rules>", before.prefixes)
         staying = (
             without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
         )

@@ -30,10 +30,8 @@ def backup(
     """Copy a knowledge base into a new folder, which can be opened; others may be writing to it meanwhile."""
     with outcome(as_json=as_json), read_kb(kb) as opened:
         opened.backup(target)
-        if as_json:
-            print_json({"backup": str(target), "version": opened.version})
-        else:
-            print(f"{target}: version {opened.version}")
+        said = {"backup": str(target), "version": opened.version}
+        print_json(said) if as_json else print(f"{target}: version {opened.version}")
 
 
 def export(

@@ -27,6 +27,7 @@ from types import MappingProxyType
 from typing import Any
 
 from everlog.errors import DataError, EverlogError, NotFoundError, OutputError
+from everlog.store.disk import sync
 
 COMMITS = "_commits"
 LOCK = "_lock"
@@ -138,15 +139,6 @@ def write_commit(folder: Path, commit: Commit) -> Commit:
         with contextlib.suppress(OSError):
             beside.unlink(missing_ok=True)
     return stamped
-
-
-def sync(path: Path) -> None:
-    """Wait until a file's content, or a folder's list of names, is on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def unwritable(path: Path, error: OSError) -> OutputError:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import EverlogError, OutputError
-from everlog.pipeline.commits import sync, unwritable
+from everlog.pipeline.commits import unwritable
+from everlog.store.disk import sync
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

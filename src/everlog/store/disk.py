@@ -14,9 +14,9 @@ def write_all(file: int, data: bytes, offset: int) -> None:
         view, offset = view[written:], offset + written
 
 
-def sync_folder(folder: Path) -> None:
-    """A new name in a folder lasts once the folder is synced too."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Wait until a file's content, or a folder's list of names, is on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from everlog.errors import DamagedLogError, OutputError
-from everlog.store.disk import sync_folder, write_all
+from everlog.store.disk import sync, write_all
 
 FORMAT = 1
 
@@ -228,4 +228,4 @@ def _begin(path: Path, base: int) -> None:
     finally:
         os.close(file)
     os.replace(beside, path)
-    sync_folder(path.parent)
+    sync(path.parent)

@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.errors import DamagedSnapshotError, OutputError
-from everlog.store.disk import sync_folder
+from everlog.store.disk import sync
 
 FORMAT = 1
 
@@ -61,7 +61,7 @@ def write_arrays(path: Path, about: Mapping[str, Any], arrays: Mapping[str, Arra
             file.flush()
             os.fsync(file.fileno())
         os.replace(beside, path)
-        sync_folder(path.parent)
+        sync(path.parent)
     except OSError as error:
         beside.unlink(missing_ok=True)
         raise OutputError(

@@ -26,7 +26,6 @@ from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
-from everlog.rules.syntax import Program, Rule
 from everlog.store.applying import Workings
 from everlog.store.changes import Change
 from everlog.store.encoding import FactsArgument
@@ -38,6 +37,7 @@ from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.timeline import Timeline
 from everlog.store.transactions import Transaction, new_view
 from everlog.store.updates import Update
+from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.views import View
 from everlog.store.windows import Windows
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from everlog.store.following import Follower
 
 
-class KnowledgeBase(ReadOnlyKnowledgeBase):
+class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
     """Facts, rules, and what follows from them. Made by `everlog.open`. Any thread may ask and update it."""
 
     def __init__(
@@ -186,22 +186,6 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
 
     # --- updates ------------------------------------------------------------------------------------------------------
 
-    def add_rules(self, rules: str | Program | Sequence[Rule], *, name: str = "<rules>") -> Change:
-        """Add rules (and the facts that stand among them) and derive what follows."""
-        return self.update(add_rules=rules, name=name)
-
-    def remove_rules(self, names: Sequence[str] | str) -> Change:
-        """Remove rules by name, or by their text up to the names of variables."""
-        return self.update(remove_rules=[names] if isinstance(names, str) else names)
-
-    def insert(self, relation: str, rows: Any) -> Change:
-        """Insert explicit facts: rows of terms, or an Arrow table."""
-        return self.update(insert={relation: rows})
-
-    def delete(self, relation: str, rows: Any) -> Change:
-        """Delete explicit facts; what still follows from the rest stays."""
-        return self.update(delete={relation: rows})
-
     def load(
         self,
         path: str | Path,
@@ -215,24 +199,6 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         from everlog.formats.reading import read_facts
 
         return self.update(insert=read_facts(path, relation=relation, types=types, header=header, graph=graph))
-
-    def update(
-        self,
-        *,
-        insert: FactsArgument | None = None,
-        delete: FactsArgument | None = None,
-        add_rules: str | Program | Sequence[Rule] | None = None,
-        remove_rules: Sequence[str] = (),
-        name: str = "<rules>",
-        strategy: str | None = None,
-    ) -> Change:
-        """Apply one atomic update: facts become (explicit \\ delete) ∪ insert, rules likewise, and all that follows.
-
-        A failed update leaves the version before it. The strategy is the knowledge base's own unless one is named.
-        """
-        facts = (insert if insert is not None else {}, delete if delete is not None else {})
-        update = Update(*facts, add_rules, remove_rules)
-        return self.apply(update, name=name if update.changes_rules else None, strategy=strategy)
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before; `options` are those of `Transaction.only`."""
@@ -256,13 +222,12 @@ class KnowledgeBase(ReadOnlyKnowledgeBase):
         *,
         insert: FactsArgument | None = None,
         delete: FactsArgument | None = None,
-        add_rules: str | Program | Sequence[Rule] | None = None,
+        add_rules: RulesArgument | None = None,
         remove_rules: Sequence[str] = (),
     ) -> Change:
         """The change that an update would make; nothing is changed."""
-        facts = (insert if insert is not None else {}, delete if delete is not None else {})
         with self._timeline.writing() as transaction:
-            return transaction.what_if(Update(*facts, add_rules, remove_rules))
+            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules))
 
     def stream(
         self,

@@ -43,7 +43,7 @@ from everlog.store.applying import (
 )
 from everlog.store.changes import Change, Report
 from everlog.store.constraints import check_constraints
-from everlog.store.encoding import Batch, EncodedFacts, FactEncoder, FactsArgument
+from everlog.store.encoding import Batch, EncodedFacts, FactEncoder
 from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
 from everlog.store.records import Record
@@ -52,6 +52,7 @@ from everlog.store.rule_steps import rule_arities, rule_step
 from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.updates import Update
+from everlog.store.updating import TakesUpdates
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
 from everlog.store.windows import Windows
 
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
 
 
-class Transaction:
+class Transaction(TakesUpdates):
     """Updates and queries that see them, all or nothing; made by `kb.transaction()`."""
 
     def __init__(self, timeline: Timeline, interrupts: Interrupts) -> None:
@@ -88,36 +89,6 @@ class Transaction:
                 self.commit()
             else:
                 self.rollback()
-
-    def insert(self, relation: str, rows: Any) -> Change:
-        """Insert explicit facts."""
-        return self.update(insert={relation: rows})
-
-    def delete(self, relation: str, rows: Any) -> Change:
-        """Delete explicit facts."""
-        return self.update(delete={relation: rows})
-
-    def add_rules(self, rules: str | Program | Sequence[Rule], *, name: str = "<rules>") -> Change:
-        """Add rules, and derive what follows."""
-        return self.update(add_rules=rules, name=name)
-
-    def remove_rules(self, names: Sequence[str] | str) -> Change:
-        """Remove rules by name or text."""
-        return self.update(remove_rules=[names] if isinstance(names, str) else names)
-
-    def update(
-        self,
-        *,
-        insert: FactsArgument | None = None,
-        delete: FactsArgument | None = None,
-        add_rules: str | Program | Sequence[Rule] | None = None,
-        remove_rules: Sequence[str] = (),
-        name: str = "<rules>",
-        strategy: str | None = None,
-    ) -> Change:
-        """An update that this transaction sees from now on, and others once it is committed."""
-        facts = (insert if insert is not None else {}, delete if delete is not None else {})
-        return self.apply(Update(*facts, add_rules, remove_rules), name=name, strategy=strategy)
 
     def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
         """The answers to a query in SPARQL or Datalog, as if the updates so far were all there is."""

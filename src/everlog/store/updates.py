@@ -50,6 +50,17 @@ class Update:
     remove_rules: Sequence[str] = ()
     place: Place | None = field(default=None, compare=False)
 
+    @classmethod
+    def of(
+        cls,
+        insert: FactsArgument | None,
+        delete: FactsArgument | None,
+        add_rules: str | Program | Sequence[Rule] | None,
+        remove_rules: Sequence[str],
+    ) -> Update:
+        """An update of what was named; nothing is as good as no facts."""
+        return cls({} if insert is None else insert, {} if delete is None else delete, add_rules, remove_rules)
+
     @property
     def changes_rules(self) -> bool:
         return self.add_rules is not None or bool(self.remove_rules)

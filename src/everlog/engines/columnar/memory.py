@@ -46,28 +46,26 @@ def prefetch(typing_context: Any, address: Any) -> Any:
     return signature, codegen
 
 
-@intrinsic
-def publish(typing_context: Any) -> Any:
-    """What was written before is seen before what is written after, by threads that read meanwhile."""
-    signature = types.void()
+def _fence(order: str) -> Any:
+    """What orders memory for threads that read meanwhile; on most processors it only binds the compiler."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.fence("release")
+        builder.fence(order)
         return context.get_dummy_value()
 
-    return signature, codegen
+    return types.void(), codegen
+
+
+@intrinsic
+def publish(typing_context: Any) -> Any:
+    """What was written before is seen before what is written after."""
+    return _fence("release")
 
 
 @intrinsic
 def acquire(typing_context: Any) -> Any:
     """What is read after is at least as new as what was read before: the other side of `publish`."""
-    signature = types.void()
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.fence("acquire")
-        return context.get_dummy_value()
-
-    return signature, codegen
+    return _fence("acquire")
 
 
 @njit(inline="always")

@@ -1,0 +1,55 @@
+"""In which words do people say an update? The same to a knowledge base, which makes it, and to a transaction."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+from everlog.rules.syntax import Program, Rule
+from everlog.store.changes import Change
+from everlog.store.encoding import FactsArgument
+from everlog.store.updates import Update
+
+RulesArgument = str | Program | Sequence[Rule]
+
+
+class TakesUpdates(ABC):
+    """What a knowledge base and a transaction have in common: updates."""
+
+    @abstractmethod
+    def apply(self, update: Update, **options: Any) -> Change:
+        """Apply an update that was made before."""
+
+    def add_rules(self, rules: RulesArgument, *, name: str = "<rules>") -> Change:
+        """Add rules (and the facts that stand among them) and derive what follows."""
+        return self.update(add_rules=rules, name=name)
+
+    def remove_rules(self, names: Sequence[str] | str) -> Change:
+        """Remove rules by name, or by their text up to the names of variables."""
+        return self.update(remove_rules=[names] if isinstance(names, str) else names)
+
+    def insert(self, relation: str, rows: Any) -> Change:
+        """Insert explicit facts: rows of terms, or an Arrow table."""
+        return self.update(insert={relation: rows})
+
+    def delete(self, relation: str, rows: Any) -> Change:
+        """Delete explicit facts; what still follows from the rest stays."""
+        return self.update(delete={relation: rows})
+
+    def update(
+        self,
+        *,
+        insert: FactsArgument | None = None,
+        delete: FactsArgument | None = None,
+        add_rules: RulesArgument | None = None,
+        remove_rules: Sequence[str] = (),
+        name: str = "<rules>",
+        strategy: str | None = None,
+    ) -> Change:
+        """Apply one atomic update: facts become (explicit \\ delete) ∪ insert, rules likewise, and all that follows.
+
+        A failed update leaves the version before it. The strategy is the knowledge base's own unless one is named.
+        """
+        update = Update.of(insert, delete, add_rules, remove_rules)
+        return self.apply(update, name=name if update.changes_rules else None, strategy=strategy)

@@ -10,23 +10,9 @@ from difflib import get_close_matches
 from typing import Protocol
 
 from everlog.facts.terms import IRI, BlankNode, Term
+from everlog.rules import syntax
 from everlog.rules.diagnostics import Diagnostic
 from everlog.rules.printer import print_term
-from everlog.rules.syntax import (
-    AGGREGATES,
-    QUAD,
-    TRIPLE,
-    Aggregate,
-    Atom,
-    Bind,
-    Call,
-    Constant,
-    Expression,
-    Filter,
-    Literal,
-    Negation,
-    Program,
-)
 
 # These differ from call to call, but derived facts must not depend on when or how often they are derived.
 CHANCE = frozenset(("rand", "uuid", "struuid", "now", "bnode"))
@@ -43,7 +29,7 @@ class Signature(Protocol):
     def most_args(self) -> int | None: ...
 
 
-def check_expressions(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
+def check_expressions(program: syntax.Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
     """Every call in the rules."""
     functions = known_functions()
     for rule in program.rules:
@@ -56,14 +42,14 @@ def known_functions() -> Mapping[str, Signature]:
     return FUNCTIONS
 
 
-def _literals(body: Sequence[Literal], functions: Mapping[str, Signature]) -> Iterator[Diagnostic]:
+def _literals(body: Sequence[syntax.Literal], functions: Mapping[str, Signature]) -> Iterator[Diagnostic]:
     for literal in body:
         match literal:
-            case Filter() | Bind():
+            case syntax.Filter() | syntax.Bind():
                 yield from _expression(literal.expression, functions)
-            case Negation():
+            case syntax.Negation():
                 yield from _literals(literal.body, functions)
-            case Aggregate():
+            case syntax.Aggregate():
                 yield from _literals(literal.body, functions)
                 for binding in literal.bindings:
                     if binding.argument is None:
@@ -75,8 +61,8 @@ def _literals(body: Sequence[Literal], functions: Mapping[str, Signature]) -> It
                 pass
 
 
-def _expression(expression: Expression, functions: Mapping[str, Signature]) -> Iterator[Diagnostic]:
-    if not isinstance(expression, Call):
+def _expression(expression: syntax.Expression, functions: Mapping[str, Signature]) -> Iterator[Diagnostic]:
+    if not isinstance(expression, syntax.Call):
         return
     name = expression.function
     if name in CHANCE:
@@ -98,9 +84,9 @@ def _expression(expression: Expression, functions: Mapping[str, Signature]) -> I
         yield from _expression(arg, functions)
 
 
-def _unknown(call: Call, functions: Mapping[str, Signature]) -> Diagnostic:
+def _unknown(call: syntax.Call, functions: Mapping[str, Signature]) -> Diagnostic:
     name = call.function
-    if name.upper() in (*AGGREGATES, "MED"):
+    if name.upper() in (*syntax.AGGREGATES, "MED"):
         hint = f"AGGREGATE(… ON ?x BIND {name.upper()}(?y) AS ?n) computes it over a group"
     else:
         close = get_close_matches(name, functions, n=1, cutoff=0.7)
@@ -108,7 +94,7 @@ def _unknown(call: Call, functions: Mapping[str, Signature]) -> Diagnostic:
     return Diagnostic("R214", f"there is no function {name}", call.span, (), hint)
 
 
-def _argument_count(call: Call, function: Signature) -> Iterator[Diagnostic]:
+def _argument_count(call: syntax.Call, function: Signature) -> Iterator[Diagnostic]:
     least, most, found = function.least_args, function.most_args, len(call.args)
     if found >= least and (most is None or found <= most):
         return
@@ -122,21 +108,21 @@ def _argument_count(call: Call, function: Signature) -> Iterator[Diagnostic]:
     yield Diagnostic("R215", f"{call.function} takes {takes} argument{plural}, not {found}", call.span)
 
 
-def _needs_number(what: str, expression: Expression) -> Iterator[Diagnostic]:
-    if not isinstance(expression, Constant) or not isinstance(expression.term, str | bool | IRI | BlankNode):
+def _needs_number(what: str, expression: syntax.Expression) -> Iterator[Diagnostic]:
+    if not isinstance(expression, syntax.Constant) or not isinstance(expression.term, str | bool | IRI | BlankNode):
         return
     shown = print_term(expression.term, bare=False)
     hint = f"a variable begins with ? or a capital: ?{expression.term}" if _is_word(expression) else None
     yield Diagnostic("R216", f"{what} needs a number, and {shown} is none", expression.span, (), hint)
 
 
-def _is_word(constant: Constant) -> bool:
+def _is_word(constant: syntax.Constant) -> bool:
     """Whether a string was written without quotes."""
     span = constant.span
     return span is not None and isinstance(constant.term, str) and span.source.text[span.start].isalpha()
 
 
-def check_triples(program: Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
+def check_triples(program: syntax.Program, arities: Mapping[str, int]) -> Iterator[Diagnostic]:
     """The subject of a triple is no literal, and its predicate is an IRI."""
     for fact in program.facts:
         yield from _triple(fact)
@@ -146,25 +132,27 @@ def check_triples(program: Program, arities: Mapping[str, int]) -> Iterator[Diag
         yield from _triples(rule.body)
 
 
-def _triples(body: Sequence[Literal]) -> Iterator[Diagnostic]:
+def _triples(body: Sequence[syntax.Literal]) -> Iterator[Diagnostic]:
     for literal in body:
-        if isinstance(literal, Atom):
+        if isinstance(literal, syntax.Atom):
             yield from _triple(literal)
-        elif isinstance(literal, Negation | Aggregate):
+        elif isinstance(literal, syntax.Negation | syntax.Aggregate):
             yield from _triples(literal.body)
 
 
-def _triple(atom: Atom) -> Iterator[Diagnostic]:
-    if atom.relation not in (TRIPLE, QUAD) or len(atom.args) != (3 if atom.relation == TRIPLE else 4):
+def _triple(atom: syntax.Atom) -> Iterator[Diagnostic]:
+    if atom.relation not in (syntax.TRIPLE, syntax.QUAD) or len(atom.args) != (
+        3 if atom.relation == syntax.TRIPLE else 4
+    ):
         return
     subject, predicate = atom.args[:2]
-    if isinstance(predicate, Constant) and not isinstance(predicate.term, IRI):
+    if isinstance(predicate, syntax.Constant) and not isinstance(predicate.term, IRI):
         yield _misplaced("predicate", "an IRI", predicate, atom)
-    if isinstance(subject, Constant) and not isinstance(subject.term, IRI | BlankNode):
+    if isinstance(subject, syntax.Constant) and not isinstance(subject.term, IRI | BlankNode):
         yield _misplaced("subject", "an IRI or a blank node", subject, atom)
 
 
-def _misplaced(place: str, wanted: str, constant: Constant, atom: Atom) -> Diagnostic:
+def _misplaced(place: str, wanted: str, constant: syntax.Constant, atom: syntax.Atom) -> Diagnostic:
     term: Term = constant.term
     hint = f"write :{term} or <{term}> for an IRI" if isinstance(term, str) and term.isidentifier() else None
     shown = print_term(term, bare=False)

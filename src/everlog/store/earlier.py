@@ -12,15 +12,25 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.facts.weighted import WeightedFacts
-from everlog.store.durable import records_after
+from everlog.store.durable import open_snapshot, records_after
 from everlog.store.folders import Folder
 from everlog.store.history import Entry
-from everlog.store.snapshots import OpenedSnapshot
 from everlog.store.timeline import Timeline
+
+_TRIES = 10  # to read files that a writer may be removing
 
 
 def earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Entry]:
     """What has changed from a version on up to where this timeline's own history begins; nothing if it is gone."""
+    for _ in range(_TRIES):
+        try:
+            return _earlier_entries(timeline, folder, wanted)
+        except FileNotFoundError:  # there is a newer snapshot
+            continue
+    return []
+
+
+def _earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Entry]:
     oldest = timeline.history.oldest
     older = [(version, path) for version, path in folder.snapshots() if version <= wanted]
     base = older[-1][0] if older else 0
@@ -28,7 +38,7 @@ def earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Ent
         return []
     again = timeline.empty()
     if older:
-        again.begin(OpenedSnapshot(older[-1][1]))
+        again.begin(open_snapshot(*older[-1]))
     for record in records_after(folder, base, again.newest.dictionary, None):
         if record.version > oldest:
             break
@@ -41,7 +51,7 @@ def earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Ent
             reshaped=_told(entry.reshaped, out_of, into),
             views=_told(entry.views, out_of, into),
         )
-        for entry in again.history.since(base, oldest)
+        for entry in again.history.since(max(base, again.history.oldest), oldest)
     ]
 
 

@@ -96,7 +96,8 @@ class Timeline:
         if since < self.history.oldest and self.folder is not None:
             from everlog.store.earlier import earlier_entries
 
-            with self._writing:  # terms may get ids
+            writes = self._writer == threading.get_ident()
+            with nullcontext() if writes else self._writing:  # terms may get ids
                 if since < self.history.oldest:
                     self.history.prepend(earlier_entries(self, self.folder, since))
         return self.history.since(since, newest)
@@ -145,6 +146,8 @@ class Timeline:
     @contextmanager
     def paused(self) -> Iterator[State]:
         """The newest state, held on to, while nobody writes."""
+        if self._writer == threading.get_ident():
+            raise UsageError("a transaction is under way in this thread", hint="end it first")
         with self._writing:
             newest = self.newest
             if newest is not self.published:
@@ -156,7 +159,11 @@ class Timeline:
     # --- beginning where a folder ends --------------------------------------------------------------------------------
 
     def begin(self, snapshot: OpenedSnapshot) -> None:
-        """Begin with the state of a snapshot instead of an empty one."""
+        """Begin with the state of a snapshot instead of another one."""
+        with self._writing:
+            self._begin(snapshot)
+
+    def _begin(self, snapshot: OpenedSnapshot) -> None:
         workings, name = self.workings, self.workings.engine.name
         dictionary = snapshot.dictionary()
         definitions = snapshot.definitions(rewrites=workings.rewrites)
@@ -177,8 +184,9 @@ class Timeline:
         state = State(
             snapshot.version, dictionary, definitions, FactsAtVersion(engine, engine.tick), shown, workings.limits, {}
         )
-        self.newest = self.published = state
-        self.history.begin_at(snapshot.version)
+        with self._publishing:
+            self.newest = self.published = state
+            self.history.begin_at(snapshot.version)
 
     def replay(self, records: Sequence[Record]) -> None:
         """Make the updates of a log again; the first of very many at once, as what they come to."""

@@ -189,7 +189,8 @@ class Transaction:
         if record.views:
             texts = {name: text for name, text in record.views.items() if text is not None}
             prefixes = {**self._state.prefixes, **record.prefixes}
-            made = {name: view_query(name, text, prefixes, record.version) for name, text in texts.items()}
+            since = record.version - record.updates
+            made = {name: view_query(name, text, prefixes, since) for name, text in texts.items()}
             views = {name: view for name, view in views.items() if name not in record.views} | made
         update = Update(inserted, deleted, program, record.remove_rules)
         self.only(update, covers=record.version - self._began.version, views=views)
@@ -197,7 +198,7 @@ class Transaction:
     def replay_all(self, replay: Replay) -> None:
         """Become what a log says, all at once; nothing is logged."""
         program = replay.program()
-        views = {name: view_query(name, text, program.prefixes, replay.version) for name, text in replay.views.items()}
+        views = {name: view_query(name, *made, replay.version) for name, made in replay.views.items()}
         self._know(replay.relations)
         self.only(Update(replay.facts(), {}, program), covers=replay.version, views=views or None)
 

@@ -2,7 +2,7 @@
 
 It has a folder (folders.py). Every update is written to the log before it counts. Now and then a snapshot is written,
 beside the updates that go on meanwhile: from its version on there is a new log, so that opening reads the snapshot and
-the log after it. The snapshot before, and the logs since then, stay for the history of versions.
+the log after it. Older snapshots, two at most, and the logs since then stay for the history of versions.
 """
 
 from __future__ import annotations
@@ -266,7 +266,9 @@ class Journal:
         # All can be derived again from any of these on, with the logs after it.
         begins = [0] * (logs[0][0] == 0) + [each for each, _ in snapshots]
         begin = max((each for each in begins if each <= remembered), default=min(begins))
-        superfluous = [path for each, path in snapshots if each not in (begin, version)]
+        # One between stays, to begin from when it is old enough: else none that is written soon enough ever would be.
+        middle = min((each for each, _ in snapshots if begin < each < version), default=version)
+        superfluous = [path for each, path in snapshots if each not in (begin, middle, version)]
         superfluous += [path for (_, path), (following, _) in pairwise(logs) if following <= begin]
         for path in superfluous:
             try:

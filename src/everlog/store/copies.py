@@ -9,8 +9,8 @@ as JSON lines; what is derived is derived again by whoever imports it.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from everlog.errors import FormatError, NotFoundError, OutputError, UsageError
 from everlog.facts.blocks import FactBlock
@@ -66,21 +66,24 @@ def export(state: State, path: Path) -> list[Path]:
                     facts = reader.collect(name, explicit=True)
                     keys = Rows(state.dictionary, column_names(arity), facts.columns, facts.rows).keys()
                     for row in zip(*keys, strict=True) if keys else [()] * facts.rows:
-                        file.write(_line([name, *map(json_of_key, row)]))
+                        file.write(json.dumps([name, *map(json_of_key, row)], ensure_ascii=False) + "\n")
         views = {view.name: _with_prefixes(view, state) for view in state.views.values()}
         (path / VIEWS).write_text(json.dumps(views, indent=1))
-    except OSError as error:
+    except (OSError, UnicodeEncodeError) as error:
+        for name in (PROGRAM, FACTS, VIEWS):  # half an export is none
+            with suppress(OSError):
+                (path / name).unlink()
+        if isinstance(error, UnicodeEncodeError):
+            raise _not_text(path, error) from error
         raise OutputError(f"{path}: cannot be written ({error.strerror})", hint="choose another folder") from error
     return [path / name for name in (PROGRAM, FACTS, VIEWS)]
 
 
-def _line(fact: list[Any]) -> str:
-    line = json.dumps(fact, ensure_ascii=False)
-    try:
-        line.encode()
-    except UnicodeEncodeError:  # half a surrogate pair cannot be written as it is
-        line = json.dumps(fact)
-    return line + "\n"
+def _not_text(path: Path, error: UnicodeEncodeError) -> OutputError:
+    return OutputError(
+        f"{path}: {ascii(error.object[error.start])} in a text is half a surrogate pair, which no file can have",
+        hint="delete or mend that fact; a backup keeps it as it is",
+    )
 
 
 def _with_prefixes(view: ViewQuery, state: State) -> str:

@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,7 @@ def one_life(folder: Path, seconds: float) -> tuple[int, int]:
         try:
             write(folder, say)
         except BaseException as error:
+            traceback.print_exc()
             os.write(say, f"failed {error!r}\n".encode())
             os._exit(1)
     os.close(say)

@@ -6,15 +6,10 @@ their own, and what each of them changed is told in this one's ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-
-from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.facts.weighted import WeightedFacts
 from everlog.store.durable import open_snapshot, records_after
 from everlog.store.folders import Folder
 from everlog.store.history import Entry
+from everlog.store.leaps import told
 from everlog.store.timeline import Timeline
 
 _TRIES = 10  # to read files that a writer may be removing
@@ -46,23 +41,10 @@ def _earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[En
     into, out_of = timeline.newest.dictionary, again.newest.dictionary
     return [
         entry._replace(
-            changes=_told(entry.changes, out_of, into),
-            explicit=_told(entry.explicit, out_of, into),
-            reshaped=_told(entry.reshaped, out_of, into),
-            views=_told(entry.views, out_of, into),
+            changes=told(entry.changes, out_of, into),
+            explicit=told(entry.explicit, out_of, into),
+            reshaped=told(entry.reshaped, out_of, into),
+            views=told(entry.views, out_of, into),
         )
         for entry in again.history.since(max(base, again.history.oldest), oldest)
     ]
-
-
-def _told(changes: Mapping[str, WeightedFacts], out_of: Dictionary, into: Dictionary) -> dict[str, WeightedFacts]:
-    """The same facts in the ids of another dictionary."""
-    return {
-        name: WeightedFacts([_translated(c, out_of, into) for c in facts.columns], facts.weights, facts.version)
-        for name, facts in changes.items()
-    }
-
-
-def _translated(column: Ids, out_of: Dictionary, into: Dictionary) -> Ids:
-    distinct, places = np.unique(column, return_inverse=True)
-    return into.encode_keys(out_of.key(id_) for id_ in distinct.tolist())[places]

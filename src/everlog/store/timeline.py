@@ -160,8 +160,14 @@ class Timeline:
 
     def begin(self, snapshot: OpenedSnapshot) -> None:
         """Begin with the state of a snapshot instead of another one."""
+        before = self.read() if self.subscriptions else None
         with self._writing:
             self._begin(snapshot)
+        if before is not None:
+            from everlog.store.leaps import leap
+
+            self.subscriptions.note(*leap(before, self.read()))
+            self.subscriptions.tell()
 
     def _begin(self, snapshot: OpenedSnapshot) -> None:
         workings, name = self.workings, self.workings.engine.name

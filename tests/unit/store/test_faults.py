@@ -422,6 +422,31 @@ def test_an_update_is_not_acknowledged_unsynced_when_another_thread_closes(
     make_steps(folder, until=3)
 
 
+def test_what_many_threads_were_told_is_safe_when_it_is_closed_in_their_midst(folder: Path, engine: str) -> None:
+    with opened(folder, engine=engine) as kb:
+        safe: list[tuple[int, int]] = []
+
+        def insert(thread: int) -> None:
+            for number in range(10_000):
+                try:
+                    kb.insert("p", [(thread, number)])
+                except UsageError:
+                    return  # it is closed
+                safe.append((thread, number))
+
+        threads = [threading.Thread(target=insert, args=(thread,)) for thread in range(4)]
+        for thread in threads:
+            thread.start()
+        for _ in range(5):
+            kb.compact()
+        kb.close()
+        for thread in threads:
+            thread.join()
+    with opened(folder, engine=engine) as kb:
+        found = kb.facts("p").sorted()
+        assert found == sorted(safe) and kb.version == len(safe)
+
+
 # --- folders that move ------------------------------------------------------------------------------------------------
 
 

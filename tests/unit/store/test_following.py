@@ -109,6 +109,35 @@ def test_it_begins_again_with_a_newer_snapshot_when_its_log_is_gone(folder: Path
             check(reader)
 
 
+def test_who_is_told_of_changes_is_told_of_a_leap_too(folder: Path, engine: str) -> None:
+    """Of many updates at once, where their log is gone."""
+    with opened(folder, engine=engine, history=HistoryLimits(updates=1)) as writer:
+        writer.add_rules("[?x, <http://e/to>, ?y] :- edge(?x, ?y).")
+        writer.view("to", "SELECT ?y { ?x <http://e/to> ?y }")
+        writer.view("top", "SELECT ?y { ?x <http://e/to> ?y } ORDER BY DESC(?y) LIMIT 2")
+        writer.insert("edge", [("a", 1), ("b", 1), ("a", 2)])
+        with opened(folder, engine=engine, read_only=True) as reader:
+            changes: list[Any] = []
+            views: dict[str, list[Any]] = {"to": [], "top": []}
+            reader.subscribe(changes.append)
+            for name, seen in views.items():
+                reader.subscribe(seen.append, view=name)
+            for number in range(6):
+                writer.insert("new", [(f"term {number}",)])
+                writer.compact()
+            writer.update(insert={"edge": [("c", 3), ("c", 1)]}, delete={"edge": [("b", 1), ("a", 2)]})
+            writer.compact()
+            writer.insert("new", [("last",)])
+            assert reader.refresh() == 12
+            assert [(change.version, change.updates) for change in changes] == [(11, 7), (12, 1)]
+            assert sorted(changes[0].gained("edge")) == [("c", 1), ("c", 3)]
+            assert sorted(changes[0].lost("edge")) == [("a", 2), ("b", 1)]
+            assert len(changes[0].gained("new")) == 6
+            ((to,), (top,)) = views["to"], views["top"]
+            assert list(to.gained) == [(3,)] and list(to.lost) == [(2,)]
+            assert list(top.gained) == [(3,)] and list(top.lost) == [(2,)]
+
+
 def test_files_that_vanish_while_they_are_opened_are_looked_for_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

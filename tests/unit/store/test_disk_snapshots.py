@@ -22,7 +22,6 @@ from tests.sparql_oracle.terms import Beyond
 from tests.sparql_strategies import ViewStory, view_stories
 from tests.strategies import Story, graph_rule_stories, rule_stories
 from tests.subjects import EngineSubject, OracleSubject, keys
-from tests.unit.store.killed_writers import explicit
 
 import everlog
 from everlog import IRI, BlankNode, KnowledgeBase, Literal, OutputError, UsageError
@@ -56,8 +55,11 @@ class FolderSubject(EngineSubject):
 
 
 def explicit_facts(kb: KnowledgeBase) -> dict[str, set[Any]]:
-    found = {relation.name: set(map(keys, explicit(kb, relation.name))) for relation in kb.relations()}
-    return {name: facts for name, facts in found.items() if facts}
+    state = kb.state()
+    key, reader = state.dictionary.key, state.facts.reader()
+    found = {relation.name: reader.collect(relation.name, explicit=True).facts() for relation in kb.relations()}
+    facts = {name: {tuple(map(key, fact)) for fact, _ in rows} for name, rows in found.items()}
+    return {name: rows for name, rows in facts.items() if rows}
 
 
 def reads_back(kb: KnowledgeBase) -> dict[str, Any]:

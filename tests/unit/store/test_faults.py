@@ -87,7 +87,7 @@ def record_ends(log: bytes) -> list[int]:
 def test_a_log_cut_anywhere_in_its_last_records_opens_at_the_last_whole_one(folder: Path) -> None:
     with opened(folder) as kb:
         for number in range(6):
-            kb.insert("p", [(number, f"text {number}")])
+            kb.insert("p", [(number, "text")])
             if number == 2:
                 kb.compact()
     log = folder / "updates-000000000003.log"
@@ -97,7 +97,7 @@ def test_a_log_cut_anywhere_in_its_last_records_opens_at_the_last_whole_one(fold
         log.write_bytes(whole[:length])
         with opened(folder) as kb:
             assert kb.version == 3 + sum(end <= length for end in ends[1:])
-            assert kb.facts("p").sorted() == [(number, f"text {number}") for number in range(kb.version)]
+            assert kb.facts("p").sorted() == [(number, "text") for number in range(kb.version)]
 
 
 def test_a_log_flipped_anywhere_opens_nowhere(folder: Path) -> None:
@@ -232,8 +232,8 @@ def test_a_snapshot_flipped_or_cut_is_reported_and_what_the_hint_says_helps(fold
     flips = [(draw.randrange(24), None) for _ in range(10)] + [(24 + draw.randrange(arrays[0][1] // 2), None)]
     flips += [(offset + draw.randrange(size), name) for name, offset, size in arrays]
     flips += [(arrays[-1][1] + arrays[-1][2] - 1, arrays[-1][0])]
-    damages = [(_flipped(whole, place), name) for place, name in draw.sample(flips[:-1], 30) + flips[-1:]]
-    damages += [(whole[: offset + size // 2], name) for name, offset, size in draw.sample(arrays, 8)]
+    damages = [(_flipped(whole, place), name) for place, name in draw.sample(flips[:-1], 18) + flips[-1:]]
+    damages += [(whole[: offset + size // 2], name) for name, offset, size in draw.sample(arrays, 5)]
     damages += [(whole[:length], None) for length in (0, 7, 8, 20, 23, 24, 100, arrays[0][1] - 4096 + 50)]
     for damaged, array in damages:
         snapshot.write_bytes(damaged)

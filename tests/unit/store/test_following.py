@@ -81,7 +81,7 @@ def test_a_follower_is_where_its_writer_is_after_every_update(folder: Path, engi
     with opened(folder, engine=engine, history=HistoryLimits(updates=3)) as writer:
         step(writer)
         with opened(folder, engine=engine, read_only=True) as reader:
-            for number in range(40):
+            for number in range(30):
                 step(writer)
                 if number % 9 == 5:
                     writer.compact()

@@ -84,6 +84,7 @@ def record_ends(log: bytes) -> list[int]:
     return ends
 
 
+@pytest.mark.slow
 def test_a_log_cut_anywhere_in_its_last_records_opens_at_the_last_whole_one(folder: Path) -> None:
     with opened(folder) as kb:
         for number in range(6):
@@ -222,7 +223,7 @@ def layout(snapshot: bytes) -> list[tuple[str, int, int]]:
     return [(name, offset, counts[name] * sizes[name]) for name, _, _, offset, _ in listed]
 
 
-@pytest.mark.parametrize("kind", ["reference", "columnar"])
+@pytest.mark.parametrize("kind", ["reference", pytest.param("columnar", marks=pytest.mark.slow)])
 def test_a_snapshot_flipped_or_cut_is_reported_and_what_the_hint_says_helps(folder: Path, kind: str) -> None:
     make_steps(folder, until=9, compact_at=(4, 7), engine=kind)
     snapshot = folder / "snapshot-000000000007"

@@ -74,7 +74,7 @@ class LogReader:
     def _check_header(self, header: bytes) -> int:
         """The header's checksum, if all is well with it."""
         if not header.startswith(_MAGIC):
-            raise DamagedLogError("this is not a log of Everlog", path=str(self.path), offset=0)
+            raise DamagedLogError("byte 0: this is not a log of Everlog", path=str(self.path), offset=0)
         if len(header) < HEADER_BYTES or _CHECKSUM.pack(zlib.crc32(header[: _HEADER.size])) != header[_HEADER.size :]:
             raise damage(self.path, 0, "the header does not fit its checksum")
         _, format, base = _HEADER.unpack_from(header)

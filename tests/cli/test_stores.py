@@ -180,7 +180,8 @@ def test_two_writers(everlog: Everlog, kb: str, folder: Path) -> None:
     import everlog as package
 
     with package.open(folder / kb, engine="reference"):
-        shows(everlog("facts", kb, "path"), 10, "kb is open in this process")
+        shows(everlog("load", kb, "edge.csv"), 10, "kb is open in this process")
+        shows(everlog("facts", kb, "path"), 0)  # reading is no writing
 
 
 def test_a_damaged_log(everlog: Everlog, kb: str, folder: Path) -> None:

@@ -9,9 +9,10 @@ as JSON lines; what is derived is derived again by whoever imports it.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 
-from everlog.errors import NotFoundError, OutputError, UsageError
+from everlog.errors import FormatError, NotFoundError, OutputError, UsageError
 from everlog.facts.blocks import FactBlock
 from everlog.formats.jsonl import json_of_key
 from everlog.plans.flat_rules import is_auxiliary
@@ -20,8 +21,9 @@ from everlog.rules.syntax import Program
 from everlog.store.folders import Folder
 from everlog.store.log import UpdateLog
 from everlog.store.rows import Rows, column_names
-from everlog.store.snapshots import KnownByRules, write_snapshot
+from everlog.store.snapshots import KnownByRules, changed_prefixes, write_snapshot
 from everlog.store.state import State
+from everlog.store.view_queries import ViewQuery
 
 PROGRAM, FACTS, VIEWS = "program.dl", "facts.jsonl", "views.json"
 
@@ -65,10 +67,29 @@ def export(state: State, path: Path) -> list[Path]:
                     keys = Rows(state.dictionary, column_names(arity), facts.columns, facts.rows).keys()
                     for row in zip(*keys, strict=True) if keys else [()] * facts.rows:
                         file.write(json.dumps([name, *map(json_of_key, row)], ensure_ascii=False) + "\n")
-        (path / VIEWS).write_text(json.dumps({view.name: view.text for view in state.views.values()}, indent=1))
-    except OSError as error:
+        views = {view.name: _with_prefixes(view, state) for view in state.views.values()}
+        (path / VIEWS).write_text(json.dumps(views, indent=1))
+    except (OSError, UnicodeEncodeError) as error:
+        for name in (PROGRAM, FACTS, VIEWS):  # half an export is none
+            with suppress(OSError):
+                (path / name).unlink()
+        if isinstance(error, UnicodeEncodeError):
+            raise _not_text(path, error) from error
         raise OutputError(f"{path}: cannot be written ({error.strerror})", hint="choose another folder") from error
     return [path / name for name in (PROGRAM, FACTS, VIEWS)]
+
+
+def _not_text(path: Path, error: UnicodeEncodeError) -> OutputError:
+    return OutputError(
+        f"{path}: {ascii(error.object[error.start])} in a text is half a surrogate pair, which no file can have",
+        hint="delete or mend that fact; a backup keeps it as it is",
+    )
+
+
+def _with_prefixes(view: ViewQuery, state: State) -> str:
+    """The text of a view that means the same with the prefixes of now."""
+    prefixes = changed_prefixes(view.prefixes, state.prefixes)
+    return "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in prefixes.items()) + view.text
 
 
 def read_export(path: Path) -> tuple[Program, list[FactBlock], dict[str, str]]:
@@ -79,6 +100,20 @@ def read_export(path: Path) -> tuple[Program, list[FactBlock], dict[str, str]]:
     missing = [name for name in (PROGRAM, FACTS) if not (path / name).is_file()]
     if missing:
         raise NotFoundError(f"{path}: there is no {missing[0]}", hint="everlog export makes such a folder")
-    program = parse_program((path / PROGRAM).read_text(encoding="utf-8"), str(path / PROGRAM))
-    views = json.loads((path / VIEWS).read_text(encoding="utf-8")) if (path / VIEWS).is_file() else {}
+    program = parse_program(_text(path / PROGRAM), str(path / PROGRAM))
+    views: dict[str, str] = {}
+    if (path / VIEWS).is_file():
+        try:
+            views = json.loads(_text(path / VIEWS))
+        except ValueError as error:
+            raise FormatError(f"this is not JSON ({error})", path=str(path / VIEWS)) from error
+        if not isinstance(views, dict) or not all(isinstance(text, str) for text in views.values()):
+            raise FormatError("this is no object of names and texts", path=str(path / VIEWS))
     return program, list(read_facts(path / FACTS)), views
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"cannot be read ({error})", path=str(path)) from error

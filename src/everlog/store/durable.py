@@ -2,7 +2,7 @@
 
 It has a folder (folders.py). Every update is written to the log before it counts. Now and then a snapshot is written,
 beside the updates that go on meanwhile: from its version on there is a new log, so that opening reads the snapshot and
-the log after it. The snapshot before, and the logs since then, stay for the history of versions.
+the log after it. Older snapshots, two at most, and the logs since then stay for the history of versions.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.errors import DamagedLogError, DamagedSnapshotError, EverlogError, UsageError
+from everlog.errors import DamagedLogError, DamagedSnapshotError, EverlogError, OutputError, UsageError
 from everlog.logs import logger
 from everlog.rules.printer import print_rule
 from everlog.store.folders import Folder
@@ -47,13 +48,22 @@ def open_folder(timeline: Timeline, path: Path) -> None:
     folder = Folder(path)
     folder.make()
     lock = folder.lock()
+    log: UpdateLog | None = None
     try:
         folder.remove_unfinished()
         snapshot = read_newest(timeline, folder)
-        log = _newest_log(folder, snapshot)
+        check_log(folder, snapshot)
+        base = max((base for base, _ in folder.logs()), default=snapshot)
+        log = UpdateLog(folder.log(base), base)
         timeline.replay(list(records_after(folder, snapshot, timeline.newest.dictionary, log)))
-    except BaseException:
+    except BaseException as error:
+        if log is not None:
+            log.close()
         os.close(lock)
+        if isinstance(error, OSError):
+            raise OutputError(
+                f"{path}: cannot be opened ({error.strerror})", hint="see to the files and to the disk"
+            ) from error
         raise
     timeline.journal, timeline.folder = Journal(timeline, folder, log, lock), folder
 
@@ -65,11 +75,35 @@ def read_newest(timeline: Timeline, folder: Folder) -> int:
         return 0
     version, path = snapshots[-1]
     try:
-        timeline.begin(OpenedSnapshot(path))
+        timeline.begin(open_snapshot(version, path))
     except DamagedSnapshotError as error:
-        error.hint = _what_can_be_saved(folder, path)
+        error.hint = error.hint or _what_can_be_saved(folder, path)
         raise
     return version
+
+
+def open_snapshot(version: int, path: Path) -> OpenedSnapshot:
+    """A snapshot, if it is the one that its name says."""
+    opened = OpenedSnapshot(path)
+    if opened.version != version:
+        raise DamagedSnapshotError(
+            f"byte 0: the snapshot is of version {opened.version}, and its name says {version}",
+            path=str(path),
+            offset=0,
+        )
+    return opened
+
+
+def check_log(folder: Folder, snapshot: int) -> None:
+    """A snapshot has a log that goes on from it: if that is gone, so are the updates in it."""
+    path = folder.log(snapshot)
+    if not path.exists() and (snapshot or folder.snapshots()):
+        raise DamagedLogError(
+            f"the log of the updates after version {snapshot} is missing",
+            path=str(path),
+            offset=0,
+            hint="the file was removed; restore it from a copy",
+        )
 
 
 def _what_can_be_saved(folder: Folder, path: Path) -> str:
@@ -79,11 +113,6 @@ def _what_can_be_saved(folder: Folder, path: Path) -> str:
     if begin in logs:
         return f"nothing is lost: remove {path.name}, and the log from version {begin} on gives everything back"
     return "restore it from a copy; everlog backup makes one"
-
-
-def _newest_log(folder: Folder, snapshot: int) -> UpdateLog:
-    logs = folder.logs()
-    return UpdateLog(logs[-1][1]) if logs else UpdateLog(folder.log(snapshot), snapshot)
 
 
 def records_after(folder: Folder, version: int, dictionary: Dictionary, log: UpdateLog | None) -> Iterator[Record]:
@@ -101,13 +130,10 @@ def records_after(folder: Folder, version: int, dictionary: Dictionary, log: Upd
                 offset=0,
                 hint="a file was removed; restore the folder from a copy",
             )
-        payloads = log.read() if log is not None and path == log.path else LogReader(path).read()
+        payloads = log.read() if log is not None and path == log.path else LogReader(path, base).read()
         for offset, payload in payloads:
-            try:
-                record = decode_record(payload, dictionary)
-            except UNREADABLE as error:
-                raise damage(path, offset, f"a record that says no update ({error!r})") from error
-            if record.version > reached:
+            record = read_record(path, offset, payload, dictionary, reached)
+            if record is not None:
                 reached = record.version
                 yield record
         if following is not None and reached < following:
@@ -119,45 +145,65 @@ def records_after(folder: Folder, version: int, dictionary: Dictionary, log: Upd
             )
 
 
+def read_record(path: Path, offset: int, payload: bytes, dictionary: Dictionary, reached: int) -> Record | None:
+    """The update that a record of a log says, unless it is part of the version that is reached."""
+    try:
+        record = decode_record(payload, dictionary)
+        before = record.version - record.updates
+    except UNREADABLE as error:
+        raise damage(path, offset, f"a record that says no update ({error!r})") from error
+    if record.version <= reached:
+        return None
+    if before != reached:
+        raise damage(path, offset, f"an update of version {before} comes after version {reached}")
+    return record
+
+
 class Journal:
     """Where a knowledge base writes its updates."""
 
     def __init__(self, timeline: Timeline, folder: Folder, log: UpdateLog, lock: int) -> None:
         self._timeline, self.folder = timeline, folder
-        self._log: UpdateLog | None = log
-        self._lock = lock
-        self._synced_before = 0  # bytes of logs before this one, so that tickets go on growing
+        self._place = log, 0  # and the bytes of logs before this one, so that tickets go on growing
+        self._lock, self._closed = lock, False
         self._dictionary = timeline.newest.dictionary
         self._snapshot_size = max((path.stat().st_size for _, path in folder.snapshots()), default=0)
-        self._snapshotting = threading.Lock()
+        self._snapshotting = threading.RLock()
         self._thread: threading.Thread | None = None
 
     def write(self, step: Step, version: int) -> int:
         """Log an update that is about to count; gives what `sync` is to be called with."""
         self.check_open()
-        assert self._log is not None
-        return self._synced_before + self._log.append(encode_record(record_of(step, version), self._dictionary))
+        log, before = self._place
+        return before + log.append(encode_record(record_of(step, version), self._dictionary))
 
     def check_open(self) -> None:
-        if self._log is None:
+        if self._closed:
             raise UsageError("this knowledge base is closed", hint="open it again")
 
     def sync(self, ticket: int) -> None:
         """Wait until an update is on disk."""
-        log, before = self._log, self._synced_before
-        if log is not None and ticket > before:  # else it was synced when the log was changed or closed
+        log, before = self._place
+        if ticket > before:  # else it was synced when the log was changed
             log.sync(ticket - before)
 
     def synced(self) -> int:
-        log = self._log
-        return self._synced_before + log.synced if log is not None else 1 << 62
+        log, before = self._place
+        return before + log.synced
 
     def close(self) -> None:
-        if self._log is not None:
-            thread = self._thread
-            if thread is not None and thread is not threading.current_thread():
-                thread.join()
-            log, self._log = self._log, None
+        """Let others write to the folder, once what this one has begun is done."""
+        if self._closed:
+            return
+        with self._snapshotting, self._timeline.paused():
+            if self._closed:
+                return
+            self._closed = True
+            log, _ = self._place
+            try:
+                log.sync(log.size)
+            except OutputError as error:
+                logger.error("%s", error)  # those who wait for it are told as well
             log.close()
             os.close(self._lock)
 
@@ -165,8 +211,8 @@ class Journal:
 
     def snapshot_if_due(self) -> None:
         """Write a snapshot in the background, if the log has become long."""
-        log = self._log
-        if log is None or log.size < max(_SNAPSHOT_FROM, _SNAPSHOT_SHARE * self._snapshot_size):
+        log, _ = self._place
+        if self._closed or log.size < max(_SNAPSHOT_FROM, _SNAPSHOT_SHARE * self._snapshot_size):
             return
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._snapshot_quietly, name="everlog-snapshot", daemon=True)
@@ -176,12 +222,14 @@ class Journal:
         try:
             self.snapshot()
         except EverlogError as error:
-            logger.error("no snapshot was written: %s", error)
+            if not self._closed:
+                logger.error("no snapshot was written: %s", error)
 
     def snapshot(self) -> Path:
         """Write a snapshot of the newest state, and go on with a new log; updates may go on meanwhile."""
         with self._snapshotting:
             state, known = self._begin_log()
+            self.check_open()  # somebody who was told of a change may have closed it
             path = self.folder.snapshot(state.version)
             self._snapshot_size = write_snapshot(path, state, known)
             self._remove_superfluous(state.version)
@@ -191,31 +239,43 @@ class Journal:
         """From the state that is given on, updates go to another log."""
         with self._timeline.paused() as state:
             self.check_open()
-            assert self._log is not None
             known = known_of(self._timeline.workings.maintenance)
-            old = self._log
+            old, before = self._place
+            old.check()
             old.sync(old.size)
-            if not self.folder.log(state.version).exists():
-                self._log = UpdateLog(self.folder.log(state.version), state.version)
-                list(self._log.read())
-                self._synced_before += old.size
+            if old.base != state.version:
+                self._place = self._empty_log(state.version), before + old.size
                 old.close()
         self._timeline.settle(None)
         return state, known
 
+    def _empty_log(self, version: int) -> UpdateLog:
+        log = UpdateLog(self.folder.log(version), version)
+        try:
+            for offset, _ in log.read():
+                raise damage(log.path, offset, "updates are here that another process has made")
+        except BaseException:
+            log.close()
+            raise
+        return log
+
     def _remove_superfluous(self, version: int) -> None:
         """Remove what neither opening nor the history of versions needs."""
-        snapshots = [each for each, _ in self.folder.snapshots()]
+        logs, snapshots = self.folder.logs(), self.folder.snapshots()
         remembered = version - self._timeline.history.limits.updates
-        useful = [each for each in snapshots if each <= remembered] or [0]
-        begin = max(useful)
-        for each, path in self.folder.snapshots():
-            if each not in (begin, version):
+        # All can be derived again from any of these on, with the logs after it.
+        begins = [0] * (logs[0][0] == 0) + [each for each, _ in snapshots]
+        begin = max((each for each in begins if each <= remembered), default=min(begins))
+        # One between stays, to begin from when it is old enough: else none that is written soon enough ever would be.
+        middle = min((each for each, _ in snapshots if begin < each < version), default=version)
+        superfluous = [path for each, path in snapshots if each not in (begin, middle, version)]
+        superfluous += [path for (_, path), (following, _) in pairwise(logs) if following <= begin]
+        for path in superfluous:
+            try:
                 path.unlink(missing_ok=True)
-        logs = self.folder.logs()
-        for (_, path), (following, _) in zip(logs, logs[1:], strict=False):
-            if following <= begin:
-                path.unlink(missing_ok=True)
+            except OSError as error:
+                logger.warning("%s: cannot be removed (%s)", path, error.strerror)
+                return
 
 
 def record_of(step: Step, version: int) -> Record:

@@ -6,21 +6,26 @@ their own, and what each of them changed is told in this one's ids.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-
-from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.facts.weighted import WeightedFacts
-from everlog.store.durable import records_after
+from everlog.store.durable import open_snapshot, records_after
 from everlog.store.folders import Folder
 from everlog.store.history import Entry
-from everlog.store.snapshots import OpenedSnapshot
+from everlog.store.leaps import told
 from everlog.store.timeline import Timeline
+
+_TRIES = 10  # to read files that a writer may be removing
 
 
 def earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Entry]:
     """What has changed from a version on up to where this timeline's own history begins; nothing if it is gone."""
+    for _ in range(_TRIES):
+        try:
+            return _earlier_entries(timeline, folder, wanted)
+        except FileNotFoundError:  # there is a newer snapshot
+            continue
+    return []
+
+
+def _earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Entry]:
     oldest = timeline.history.oldest
     older = [(version, path) for version, path in folder.snapshots() if version <= wanted]
     base = older[-1][0] if older else 0
@@ -28,7 +33,7 @@ def earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Ent
         return []
     again = timeline.empty()
     if older:
-        again.begin(OpenedSnapshot(older[-1][1]))
+        again.begin(open_snapshot(*older[-1]))
     for record in records_after(folder, base, again.newest.dictionary, None):
         if record.version > oldest:
             break
@@ -36,23 +41,10 @@ def earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[Ent
     into, out_of = timeline.newest.dictionary, again.newest.dictionary
     return [
         entry._replace(
-            changes=_told(entry.changes, out_of, into),
-            explicit=_told(entry.explicit, out_of, into),
-            reshaped=_told(entry.reshaped, out_of, into),
-            views=_told(entry.views, out_of, into),
+            changes=told(entry.changes, out_of, into),
+            explicit=told(entry.explicit, out_of, into),
+            reshaped=told(entry.reshaped, out_of, into),
+            views=told(entry.views, out_of, into),
         )
-        for entry in again.history.since(base, oldest)
+        for entry in again.history.since(max(base, again.history.oldest), oldest)
     ]
-
-
-def _told(changes: Mapping[str, WeightedFacts], out_of: Dictionary, into: Dictionary) -> dict[str, WeightedFacts]:
-    """The same facts in the ids of another dictionary."""
-    return {
-        name: WeightedFacts([_translated(c, out_of, into) for c in facts.columns], facts.weights, facts.version)
-        for name, facts in changes.items()
-    }
-
-
-def _translated(column: Ids, out_of: Dictionary, into: Dictionary) -> Ids:
-    distinct, places = np.unique(column, return_inverse=True)
-    return into.encode_keys(out_of.key(id_) for id_ in distinct.tolist())[places]

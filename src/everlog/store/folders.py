@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 
 from everlog.errors import NotFoundError, OutputError, StoreInUseError, UsageError
 
 LOCK = "lock"
-_LOG, _SNAPSHOT, _NEW = "updates-", "snapshot-", ".new"
+_LOG, _SNAPSHOT, _NEW = re.compile(r"updates-(\d{12,})\.log"), re.compile(r"snapshot-(\d{12,})"), ".new"
 
 
 class Folder:
@@ -27,26 +29,22 @@ class Folder:
 
     def log(self, base: int) -> Path:
         """The log that goes on from a version."""
-        return self.path / f"{_LOG}{base:012}.log"
+        return self.path / f"updates-{base:012}.log"
 
     def snapshot(self, version: int) -> Path:
-        return self.path / f"{_SNAPSHOT}{version:012}"
+        return self.path / f"snapshot-{version:012}"
 
     def logs(self) -> list[tuple[int, Path]]:
         """The logs with the versions that they go on from, oldest first."""
-        return sorted(
-            (int(path.stem.removeprefix(_LOG)), path)
-            for path in self._entries()
-            if path.name.startswith(_LOG) and path.suffix == ".log"
-        )
+        return self._numbered(_LOG)
 
     def snapshots(self) -> list[tuple[int, Path]]:
         """The snapshots with their versions, oldest first."""
-        return sorted(
-            (int(path.name.removeprefix(_SNAPSHOT)), path)
-            for path in self._entries()
-            if path.name.startswith(_SNAPSHOT) and not path.name.endswith(_NEW)
-        )
+        return self._numbered(_SNAPSHOT)
+
+    def _numbered(self, name: re.Pattern[str]) -> list[tuple[int, Path]]:
+        found = ((name.fullmatch(path.name), path) for path in self._entries())
+        return sorted((int(match[1]), path) for match, path in found if match is not None)
 
     def exists(self) -> bool:
         """Is a knowledge base kept here?"""
@@ -100,6 +98,7 @@ class Folder:
                 f"{self.path} is open in {who}",
                 hint="one at a time may write to it: close it there first, or open it with read_only=True",
             ) from None
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+        with suppress(OSError):  # who holds it is only said in a message; there may be no room for it
+            os.ftruncate(lock, 0)
+            os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
         return lock

@@ -17,6 +17,7 @@ pass for an incomplete record and take those after it with it.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import struct
 import threading
@@ -24,7 +25,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from everlog.errors import DamagedLogError, OutputError
+from everlog.errors import DamagedLogError, OutputError, StoreInUseError
 from everlog.store.disk import sync, write_all
 
 FORMAT = 1
@@ -40,15 +41,17 @@ RECORD_BYTES = _RECORD.size + _CHECKSUM.size
 class LogReader:
     """Reads the records of a log, as far as they are written; it may go on when there are more."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, base: int) -> None:
+        """`base`: the version before the first record, as the name of the file has it."""
+        self.path, self.base = path, base
         self.end = 0  # where the last good record ends
         self.chain = 0  # the checksum of its head
-        self.base = 0  # the version before the first record
 
     def read(self) -> Iterator[tuple[int, bytes]]:
         """Offset and payload of each record from the last one that was read on, up to one that is incomplete."""
         with open(self.path, "rb") as file:
+            if os.fstat(file.fileno()).st_size < self.end:
+                raise damage(self.path, self.end, "the file has become shorter, or it is another one")
             if not self.end:
                 self.chain = self._check_header(file.read(HEADER_BYTES))
                 self.end = HEADER_BYTES
@@ -71,10 +74,10 @@ class LogReader:
     def _check_header(self, header: bytes) -> int:
         """The header's checksum, if all is well with it."""
         if not header.startswith(_MAGIC):
-            raise DamagedLogError("this is not a log of Everlog", path=str(self.path), offset=0)
+            raise DamagedLogError("byte 0: this is not a log of Everlog", path=str(self.path), offset=0)
         if len(header) < HEADER_BYTES or _CHECKSUM.pack(zlib.crc32(header[: _HEADER.size])) != header[_HEADER.size :]:
             raise damage(self.path, 0, "the header does not fit its checksum")
-        _, format, self.base = _HEADER.unpack_from(header)
+        _, format, base = _HEADER.unpack_from(header)
         if format != FORMAT:
             raise DamagedLogError(
                 f"the log has format {format}, and this Everlog reads format {FORMAT}",
@@ -82,6 +85,8 @@ class LogReader:
                 offset=len(_MAGIC),
                 hint="use a newer Everlog",
             )
+        if base != self.base:
+            raise damage(self.path, _HEADER.size - 8, f"the log goes on from version {base}, not from {self.base}")
         return zlib.crc32(header[: _HEADER.size])
 
 
@@ -99,24 +104,36 @@ class UpdateLog:
     """A log open for reading once and then for appending. The caller holds the store's lock."""
 
     def __init__(self, path: Path, base: int = 0) -> None:
-        """`base`: the version before its first record, where it is not there yet."""
-        self.path = path
+        """`base`: the version before its first record; it is made if it is not there yet."""
+        self.path, self.base = path, base
         try:
             if not path.exists():
                 _begin(path, base)
             self._file = os.open(path, os.O_RDWR)
         except OSError as error:
             raise OutputError(f"{path}: cannot be opened ({error.strerror})", hint="choose another folder") from error
+        self._lock()
+        self._place = os.fstat(self._file)
         self._chain = 0  # the checksum of the last head
-        self._end = 0  # where the last good record ends; -1 once the file can no longer be trusted
+        self._end = 0  # where the last good record ends
         self.synced = 0  # what is on disk for sure
         self._turn, self._syncing = threading.Lock(), False
         self._waiting: list[tuple[int, threading.Lock]] = []  # for a sync, oldest first
-        self._failure: OSError | None = None
+        self._failure: OSError | None = None  # since then the file can no longer be trusted
+
+    def _lock(self) -> None:
+        """Nobody else may write to it, even if the folder's lock was removed."""
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise StoreInUseError(
+                f"{self.path} is being written to", hint="one at a time may write to it: close it there first"
+            ) from None
 
     def read(self) -> Iterator[tuple[int, bytes]]:
         """Offset and payload of each record; an incomplete last one is cut off. Read it to the end before `append`."""
-        reader = LogReader(self.path)
+        reader = LogReader(self.path, self.base)
         for offset, payload in reader.read():
             yield offset, payload
             self._chain, self._end = reader.chain, reader.end
@@ -131,11 +148,7 @@ class UpdateLog:
 
         One thread at a time; others may be syncing.
         """
-        if self._end < 0:
-            raise OutputError(
-                f"{self.path}: an earlier update could be neither written nor taken back",
-                hint="close the knowledge base, see to the disk, and open it again",
-            )
+        self.check()
         head = _RECORD.pack(len(payload), zlib.crc32(payload))
         chain = zlib.crc32(head, self._chain)
         record = head + _CHECKSUM.pack(chain) + payload
@@ -160,27 +173,31 @@ class UpdateLog:
         done for, and one more, whose turn is next.
         """
         while self.synced < end:
-            with self._turn:
-                if self._failure is not None:
-                    raise self._not_synced(self._failure)
-                mine = None
-                if self._syncing:
-                    mine = threading.Lock()
-                    mine.acquire()
-                    self._waiting.append((end, mine))
-                else:
-                    self._syncing, written = True, self._end
-            if mine is not None:
-                mine.acquire()  # until somebody releases it
+            if self._failure is not None:
+                raise self._not_synced(self._failure)
+            called = self._wait_if_syncing(end)
+            if called is not None:
+                called.acquire()  # until somebody releases it
             else:
-                self._sync_up_to(written)
+                self._sync_up_to(self._end)
+
+    def _wait_if_syncing(self, end: int) -> threading.Lock | None:
+        """What is released when a sync has reached `end`, or it is this thread's turn; None where it is already."""
+        with self._turn:
+            if not self._syncing:
+                self._syncing = end > 0
+                return None
+            called = threading.Lock()
+            called.acquire()
+            self._waiting.append((end, called))
+            return called
 
     def _sync_up_to(self, written: int) -> None:
         try:
             os.fdatasync(self._file)
             self.synced = max(self.synced, written)
         except OSError as error:
-            self._end, self._failure = -1, error  # what is on disk is not known: nothing may follow it
+            self._failure = error  # what is on disk is not known: nothing may follow it
             raise self._not_synced(error) from error
         finally:
             with self._turn:
@@ -198,7 +215,27 @@ class UpdateLog:
             hint="whether it counts shows when the knowledge base is opened again; see to the disk first",
         )
 
+    def check(self) -> None:
+        """May something be added, and will it be found? What is written to a file that was removed is lost."""
+        if self._failure is not None:
+            raise OutputError(
+                f"{self.path}: an earlier update could be neither written nor taken back",
+                hint="close the knowledge base, see to the disk, and open it again",
+            )
+        try:
+            there = os.path.samestat(os.stat(self.path), self._place)
+        except OSError:
+            there = False
+        if not there:
+            raise OutputError(
+                f"{self.path}: the file is gone, or it is another one",
+                hint="nothing was changed; put the folder back where it was, or close the knowledge base",
+            )
+
     def close(self) -> None:
+        """Let go of the file; everything is synced before."""
+        while (called := self._wait_if_syncing(0)) is not None:
+            called.acquire()
         os.close(self._file)
 
     @property
@@ -208,13 +245,11 @@ class UpdateLog:
 
     def _cut(self, length: int) -> None:
         """Take back what was written; if even that fails, nothing may be written after it."""
-        self._end = -1
         try:
             os.ftruncate(self._file, length)
             os.fsync(self._file)
-            self._end = length
-        except OSError:
-            pass  # the next append says so
+        except OSError as error:
+            self._failure = error  # the next append says so
 
 
 def _begin(path: Path, base: int) -> None:
@@ -223,9 +258,13 @@ def _begin(path: Path, base: int) -> None:
     beside = path.with_suffix(".new")
     file = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     try:
-        write_all(file, header + _CHECKSUM.pack(zlib.crc32(header)), 0)
-        os.fsync(file)
-    finally:
-        os.close(file)
-    os.replace(beside, path)
+        try:
+            write_all(file, header + _CHECKSUM.pack(zlib.crc32(header)), 0)
+            os.fsync(file)
+        finally:
+            os.close(file)
+        os.replace(beside, path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
     sync(path.parent)

@@ -22,7 +22,7 @@ class Replay:
     def __init__(self) -> None:
         self.version = 0
         self.relations: dict[str, int] = {}
-        self.views: dict[str, str] = {}  # texts by name
+        self.views: dict[str, tuple[str, dict[str, str]]] = {}  # texts by name, with the prefixes of their time
         self._prefixes: dict[str, str] = {}
         self._rules: dict[str, str] = {}  # texts by name, in the order in which they came
         self._facts: dict[tuple[str, int], list[WeightedFacts]] = {}  # by relation and arity
@@ -40,7 +40,7 @@ class Replay:
         for name, text in record.views.items():
             self.views.pop(name, None)
             if text is not None:
-                self.views[name] = text
+                self.views[name] = text, dict(self._prefixes)
         for name, facts in record.explicit.items():
             self._facts.setdefault((name, facts.arity), []).append(facts)
 

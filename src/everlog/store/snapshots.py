@@ -45,12 +45,20 @@ def write_snapshot(path: Path, state: State, known: KnownByRules) -> int:
         "engine": state.facts.engine.name,
         "rules": [print_rule(rule) for rule in state.rules],
         "prefixes": dict(state.prefixes),
-        "views": [[view.name, view.text, view.since] for view in state.views.values()],
+        "views": [
+            [view.name, view.text, view.since, changed_prefixes(view.prefixes, state.prefixes)]
+            for view in state.views.values()
+        ],
         "arities": dict(state.arities),
         "known": list(known),
         "relations": relations,
     }
     return write_arrays(path, about, arrays)
+
+
+def changed_prefixes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """The prefixes that meant something else before."""
+    return {name: iri for name, iri in before.items() if now.get(name) != iri}
 
 
 def known_of(maintenance: Maintenance) -> KnownByRules:
@@ -82,7 +90,10 @@ class OpenedSnapshot:
 
         about = self._about
         rules = parse_program("\n".join(about["rules"]), "<snapshot>", about["prefixes"]).rules
-        views = {name: view_query(name, text, about["prefixes"], since) for name, text, since in about["views"]}
+        views = {
+            name: view_query(name, text, {**about["prefixes"], **prefixes}, since)
+            for name, text, since, prefixes in about["views"]
+        }
         program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
         return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
 

@@ -81,7 +81,7 @@ class Timeline:
         if self._is_writing():
             self.published.facts.take()
             return self.published
-        with self._writing:
+        with self._turn():
             self.published.facts.take()
             return self.published
 
@@ -97,7 +97,7 @@ class Timeline:
 
     def set_limits(self, limits: Limits) -> None:
         """Bounds on updates and queries from now on."""
-        with self._writing, self._publishing:
+        with self._turn(), self._publishing:
             self.workings.limits = limits
             self.newest, self.published = (state._replace(limits=limits) for state in (self.newest, self.published))
 
@@ -106,7 +106,8 @@ class Timeline:
         if since < self.history.oldest and self.folder is not None:
             from everlog.store.earlier import earlier_entries
 
-            with self._writing:  # terms may get ids
+            writes = self._is_writing()
+            with nullcontext() if writes else self._turn():  # terms may get ids
                 if since < self.history.oldest:
                     self.history.prepend(earlier_entries(self, self.folder, since))
         return self.history.since(since, newest)
@@ -137,8 +138,7 @@ class Timeline:
             raise UsageError(
                 "a transaction is under way in this thread", hint="make the update part of it, or end it first"
             )
-        with self._writing:
-            self._writer = threading.get_ident()
+        with self._turn():
             if self.journal is not None:
                 self.journal.check_open()
                 self._hold_between_updates()
@@ -148,6 +148,13 @@ class Timeline:
                 with Interrupts() as own:
                     yield Transaction(self, own)
 
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """While it is this thread's turn: no other writes meanwhile."""
+        with self._writing:
+            self._writer = threading.get_ident()
+            yield
+
     def _is_writing(self) -> bool:
         """Is it this thread's turn?"""
         return self._writing.locked() and self._writer == threading.get_ident()
@@ -155,7 +162,9 @@ class Timeline:
     @contextmanager
     def paused(self) -> Iterator[State]:
         """The newest state, held on to, while nobody writes."""
-        with self._writing:
+        if self._is_writing():
+            raise UsageError("a transaction is under way in this thread", hint="end it first")
+        with self._turn():
             newest = self.newest
             if newest is not self.published:
                 newest = newest.at(newest.version, FactsAtVersion.newest(newest.facts.engine))
@@ -166,7 +175,17 @@ class Timeline:
     # --- beginning where a folder ends --------------------------------------------------------------------------------
 
     def begin(self, snapshot: OpenedSnapshot) -> None:
-        """Begin with the state of a snapshot instead of an empty one."""
+        """Begin with the state of a snapshot instead of another one."""
+        before = self.read() if self.subscriptions else None
+        with self._turn():
+            self._begin(snapshot)
+        if before is not None:
+            from everlog.store.leaps import leap
+
+            self.subscriptions.note(*leap(before, self.read()))
+            self.subscriptions.tell()
+
+    def _begin(self, snapshot: OpenedSnapshot) -> None:
         workings, name = self.workings, self.workings.engine.name
         dictionary = snapshot.dictionary()
         definitions = snapshot.definitions(rewrites=workings.rewrites)
@@ -187,8 +206,9 @@ class Timeline:
         state = State(
             snapshot.version, dictionary, definitions, FactsAtVersion(engine, engine.tick), shown, workings.limits, {}
         )
-        self.newest = self.published = state
-        self.history.begin_at(snapshot.version)
+        with self._publishing:
+            self.newest = self.published = state
+            self.history.begin_at(snapshot.version)
 
     def replay(self, records: Sequence[Record]) -> None:
         """Make the updates of a log again; the first of very many at once, as what they come to."""

@@ -173,7 +173,7 @@ class Transaction(TakesUpdates):
     def replay_all(self, replay: Replay) -> None:
         """Become what a log says, all at once; nothing is logged."""
         program = replay.program()
-        views = {name: view_query(name, text, program.prefixes, replay.version) for name, text in replay.views.items()}
+        views = {name: view_query(name, *made, replay.version) for name, made in replay.views.items()}
         self._know(replay.relations)
         self.only(Update(replay.facts(), {}, program), covers=replay.version, views=views or None)
 

@@ -26,6 +26,7 @@ class ViewQuery:
     text: str
     query: Query
     since: int  # the version at which it was made
+    prefixes: Mapping[str, str]  # those of the knowledge base then, which its text may use
 
     @property
     def relation(self) -> str:
@@ -51,7 +52,8 @@ def view_query(name: str, text: str, prefixes: Mapping[str, str], since: int) ->
     query = compile_query(text, name, prefixes=prefixes)
     for reason in _reasons_against(query):
         raise SparqlError(f"the view {name} cannot be kept true: {reason}", hint="ask it as a query instead")
-    return ViewQuery(name, text, replace(query, rules=tuple(shared_names(query.rules, query.answer.relation))), since)
+    query = replace(query, rules=tuple(shared_names(query.rules, query.answer.relation)))
+    return ViewQuery(name, text, query, since, prefixes)
 
 
 def _reasons_against(query: Query) -> Iterator[str]:

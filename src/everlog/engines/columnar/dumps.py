@@ -8,6 +8,7 @@ place, and copied page by page as updates write to them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -75,7 +76,12 @@ def _tables(taken: Relation, facts: Any) -> tuple[dict[str, Any], dict[str, Any]
 
 def load_dump(engine: ColumnarEngine, dumped: RelationDump) -> None:
     """Make a relation of an engine what was dumped."""
-    shape, size, tables = dumped.shape, len(dumped.facts), engine.tables
+    size, tables = len(dumped.facts), engine.tables
+    weighted, ranked = dumped.weights is not None, dumped.ranks is not None  # some engines keep them without being told
+    shape = replace(dumped.shape, weighted=weighted or dumped.shape.weighted, ranked=ranked or dumped.shape.ranked)
+    if not size:
+        engine.declare(shape)  # with room for facts, as every relation has that is looked at
+        return
     relation = engine.new_relation(shape)
     relation.facts, relation.capacity, relation.committed = dumped.facts, size, size
     relation.masks = np.where(dumped.explicit, at.EXPLICIT, 0).astype(np.uint16)

@@ -115,18 +115,18 @@ class ColumnarEngine:
         relation.reserve(self.size(relation), room, self.tables)
 
     def count(self, relation: str, *, explicit: bool = False) -> int:
-        kept = self.relation(relation)
-        size = self.size(kept)
-        return int(np.count_nonzero(kept.masks[:size] & at.EXPLICIT)) if explicit else size - kept.dead
+        stored = self.relation(relation)
+        size = self.size(stored)
+        return int(np.count_nonzero(stored.masks[:size] & at.EXPLICIT)) if explicit else size - stored.dead
 
     def collect(self, relation: str, *, explicit: bool = False) -> WeightedFacts:
-        kept = self.relation(relation)
-        size = self.size(kept)
-        columns = kept.columns(0, size)
-        found = WeightedFacts(columns, kept.weights[:size]) if kept.bag else WeightedFacts.present(columns, size)
+        stored = self.relation(relation)
+        size = self.size(stored)
+        columns = stored.columns(0, size)
+        found = WeightedFacts(columns, stored.weights[:size]) if stored.bag else WeightedFacts.present(columns, size)
         if explicit:
-            return found.chosen((kept.masks[:size] & at.EXPLICIT) != 0)
-        return found.chosen((kept.masks[:size] & at.ABSENT) == 0) if kept.dead or kept.bag else found
+            return found.chosen((stored.masks[:size] & at.EXPLICIT) != 0)
+        return found.chosen((stored.masks[:size] & at.ABSENT) == 0) if stored.dead or stored.bag else found
 
     def memory(self) -> dict[str, int]:
         """Bytes that each relation takes, its indexes included."""
@@ -174,14 +174,14 @@ class ColumnarEngine:
         row[at.R_LOW] = row[at.R_HIGH] = row[at.R_SIZE]
 
     def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
-        kept = self.known(relation)
-        if kept is None:
+        stored = self.known(relation)
+        if stored is None:
             return np.zeros(rows, bool)  # type: ignore[return-value]
-        found = self._find(kept, columns, rows)
+        found = self._find(stored, columns, rows)
         if explicit:
-            found[kept.masks[found] & at.EXPLICIT == 0] = -1
-        elif kept.dead:
-            found[kept.masks[found] & at.ABSENT != 0] = -1
+            found[stored.masks[found] & at.EXPLICIT == 0] = -1
+        elif stored.dead:
+            found[stored.masks[found] & at.ABSENT != 0] = -1
         return found >= 0  # type: ignore[return-value]
 
     def _find(self, relation: Relation, columns: Sequence[Ids], rows: int) -> Ids:
@@ -251,22 +251,22 @@ class ColumnarEngine:
 
     def _size_of(self, relation: str) -> int:
         """How many facts there are, in the midst of an update too."""
-        kept = self.known(relation)
-        if kept is None:
+        stored = self.known(relation)
+        if stored is None:
             return 0
-        at_work = int(self.tables.relations[kept.number, at.R_JOURNAL_SIZE]) > 0
-        return self._updates.count_now(kept) if at_work else self.size(kept) - kept.dead
+        at_work = int(self.tables.relations[stored.number, at.R_JOURNAL_SIZE]) > 0
+        return self._updates.count_now(stored) if at_work else self.size(stored) - stored.dead
 
     def _present(self, relation: Relation) -> Ids:
         """The rows whose fact is there."""
         return np.flatnonzero((relation.masks[: self.size(relation)] & at.ABSENT) == 0)
 
     def _sample(self, relation: str) -> Sample:
-        kept, facts = self.relation(relation), self._size_of(relation)
-        if kept.sample is None or not kept.sample.still_fits(facts):
-            present = slice(self.size(kept)) if facts == self.size(kept) else self._present(kept)
-            kept.sample = Sample(kept.facts[present])
-        return kept.sample
+        stored, facts = self.relation(relation), self._size_of(relation)
+        if stored.sample is None or not stored.sample.still_fits(facts):
+            present = slice(self.size(stored)) if facts == self.size(stored) else self._present(stored)
+            stored.sample = Sample(stored.facts[present])
+        return stored.sample
 
     # --- updates ----------------------------------------------------------------------------------------------------
 
@@ -318,8 +318,8 @@ class ColumnarEngine:
         self._updates.marks.record_witnesses()
 
     def mark(self, relation: str, columns: Sequence[Ids], rows: int) -> tuple[int, int]:
-        kept = self.relation(relation)
-        return self._updates.marks.mark(kept, self._find(kept, columns, rows))
+        stored = self.relation(relation)
+        return self._updates.marks.mark(stored, self._find(stored, columns, rows))
 
     def suspect_marked(self) -> int:
         return self._updates.suspect_marked()
@@ -440,7 +440,7 @@ class ColumnarEngine:
         return [plan for variant in variants for plan in plan_alternatives(variant, statistics)]
 
     def compile(self, phase: Phase) -> KernelProgram:
-        """Plans for a phase, as a program for the kernel; those that were made before are kept while they fit."""
+        """Plans for a phase, as a program for the kernel; those that were made before are stored while they fit."""
         known = self.plans_by_phase.get(phase)
         if known is None or not still_fits(known.sizes, self.sizes_of(known.sizes)):
             statistics, variants = self.statistics(), (*phase.first, *phase.loop)
@@ -457,7 +457,9 @@ class ColumnarEngine:
 
     def _refute(self, refuted: Refuted, slots: Sequence[int]) -> RefuteStep:
         seed, hit = (self.relation(atom.relation) for atom in (refuted.seed, refuted.body.heads[0]))
-        phase = Phase("refuted", (seeded_variant(refuted.body),), (), ())  # the same each time, so that plans are kept
+        phase = Phase(
+            "refuted", (seeded_variant(refuted.body),), (), ()
+        )  # always the same one: plans are cached
 
         def hits(bindings: list[tuple[int, ...]]) -> set[tuple[int, ...]]:
             for relation in (seed, hit):

@@ -155,6 +155,11 @@ class Dictionary:
                 self._describe()
         return self._arrays
 
+    def described_of(self, ids: Ids) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+        """The same for some ids, none of them an integer."""
+        kinds, numbers = self.described()
+        return kinds[ids], numbers[ids]
+
     def _describe(self) -> None:
         size = len(self)
         kinds, numbers = self._arrays
@@ -225,6 +230,18 @@ class ScratchDictionary(Dictionary):
 
     def described(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
         return self._shared.described()
+
+    def described_of(self, ids: Ids) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
+        own = ids >= SCRATCH_FROM
+        if not own.any():
+            return super().described_of(ids)
+        kinds, numbers = np.empty(len(ids), np.uint8), np.empty(len(ids), np.float64)
+        kinds[~own], numbers[~own] = self._shared.described_of(ids[~own])
+        distinct, places = np.unique(ids[own], return_inverse=True)
+        found = [described(self.key(id_)) for id_ in distinct.tolist()]
+        kinds[own] = np.array([kind for kind, _ in found], np.uint8)[places]
+        numbers[own] = np.array([number for _, number in found])[places]
+        return kinds, numbers
 
 
 def _inline_integer(key: str) -> int | None:

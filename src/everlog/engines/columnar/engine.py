@@ -457,9 +457,7 @@ class ColumnarEngine:
 
     def _refute(self, refuted: Refuted, slots: Sequence[int]) -> RefuteStep:
         seed, hit = (self.relation(atom.relation) for atom in (refuted.seed, refuted.body.heads[0]))
-        phase = Phase(
-            "refuted", (seeded_variant(refuted.body),), (), ()
-        )  # always the same one: plans are cached
+        phase = Phase("refuted", (seeded_variant(refuted.body),), (), ())  # always the same one: plans are cached
 
         def hits(bindings: list[tuple[int, ...]]) -> set[tuple[int, ...]]:
             for relation in (seed, hit):

@@ -34,15 +34,13 @@ Ids: TypeAlias = npt.NDArray[np.signedinteger[Any]]  # of 32 bits in process, of
 UNBOUND = 0
 INLINE_OFFSET = 1 << 30
 INLINE_LEAST, INLINE_MOST = -INLINE_OFFSET, INLINE_OFFSET - 2  # id -1 stays free: hash tables use it for "empty"
-SCRATCH_FROM = 1 << 30  # ids from here on are a query's own: ScratchDictionary
-MOST_TERMS = SCRATCH_FROM
+MOST_TERMS = (1 << 31) - 1
 
 
 class Dictionary:
-    """Terms to ids and back. Only grows; ids never change."""
+    """Terms to ids and back, for any number of threads. Only grows; ids never change."""
 
     dtype: type[np.signedinteger[Any]] = np.int32  # of ids
-    limit: int = SCRATCH_FROM  # ids of shared terms from here on are unknown to it
     unbound: int = UNBOUND  # the id that stands for no term
 
     def __init__(self, stored: StoredTerms | None = None) -> None:
@@ -56,7 +54,7 @@ class Dictionary:
         self._described = 1  # kinds and numbers are filled up to here
         if stored is not None:
             self._arrays, self._described = stored.described, len(stored)
-        self._describing = threading.Lock()
+        self._describing, self._adding = threading.Lock(), threading.Lock()
 
     def __len__(self) -> int:
         return self._first + len(self._keys)
@@ -77,15 +75,21 @@ class Dictionary:
         found = self._ids.get(key)
         if found is None and self._stored is not None:
             found = self._find_stored(key)
-        if found is None:
-            found = self._first + len(self._keys)
-            if found >= MOST_TERMS:
-                raise LimitError(
-                    "more than a billion distinct terms", hint="use the Spark engine for data of this size"
-                )
-            self._keys.append(key)  # before the id is known: others may be reading
-            self._ids[key] = found
-        return found
+        return self._add(key) if found is None else found
+
+    def _add(self, key: str) -> int:
+        """Give a key an id, unless another thread has just done so."""
+        with self._adding:
+            found = self._ids.get(key)
+            if found is None:
+                found = self._first + len(self._keys)
+                if found >= MOST_TERMS:
+                    raise LimitError(
+                        "more than two billion distinct terms", hint="use the Spark engine for data of this size"
+                    )
+                self._keys.append(key)  # before the id is known: others may be reading
+                self._ids[key] = found
+            return found
 
     def encode_keys(self, keys: Iterable[str]) -> Ids:
         encode = self.encode_key
@@ -155,11 +159,6 @@ class Dictionary:
                 self._describe()
         return self._arrays
 
-    def described_of(self, ids: Ids) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        """The same for some ids, none of them an integer."""
-        kinds, numbers = self.described()
-        return kinds[ids], numbers[ids]
-
     def _describe(self) -> None:
         size = len(self)
         kinds, numbers = self._arrays
@@ -184,64 +183,6 @@ class Dictionary:
         for id_ in range(known, size):
             kinds[id_], numbers[id_] = described(keys[id_ - self._first])
         return stored_terms(self._stored, keys, kinds, numbers)
-
-    def scratch(self) -> Dictionary:
-        """A dictionary for one query: this one, and terms that only the query knows."""
-        return ScratchDictionary(self)
-
-
-class ScratchDictionary(Dictionary):
-    """Terms of a dictionary that others may be adding to, and terms of its own, which they never see."""
-
-    def __init__(self, shared: Dictionary) -> None:
-        self._shared, self.limit = shared, len(shared)
-        self._ids, self._keys = {}, []
-
-    def __len__(self) -> int:
-        return len(self._shared) + len(self._keys)
-
-    def encode_key(self, key: str) -> int:
-        found = self._find_key(key)
-        if found is None:
-            found = SCRATCH_FROM + len(self._keys)
-            self._ids[key] = found
-            self._keys.append(key)
-        return found
-
-    def find(self, term: Term) -> int | None:
-        if type(term) is int and INLINE_LEAST <= term <= INLINE_MOST:
-            return term - INLINE_OFFSET
-        return self._find_key(key_of(term))
-
-    def _find_key(self, key: str) -> int | None:
-        found = self._ids.get(key)
-        if found is None:
-            found = self._shared.find_key(key)
-            # What others have added since then is nothing to this query, which may have an id of its own for it.
-            if found is not None and found >= self.limit:
-                return None
-        return found
-
-    def key(self, id_: int) -> str:
-        return self._keys[id_ - SCRATCH_FROM] if id_ >= SCRATCH_FROM else self._shared.key(id_)
-
-    def decode(self, id_: int) -> Term:
-        return term_of(self._keys[id_ - SCRATCH_FROM]) if id_ >= SCRATCH_FROM else self._shared.decode(id_)
-
-    def described(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        return self._shared.described()
-
-    def described_of(self, ids: Ids) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float64]]:
-        own = ids >= SCRATCH_FROM
-        if not own.any():
-            return super().described_of(ids)
-        kinds, numbers = np.empty(len(ids), np.uint8), np.empty(len(ids), np.float64)
-        kinds[~own], numbers[~own] = self._shared.described_of(ids[~own])
-        distinct, places = np.unique(ids[own], return_inverse=True)
-        found = [described(self.key(id_)) for id_ in distinct.tolist()]
-        kinds[own] = np.array([kind for kind, _ in found], np.uint8)[places]
-        numbers[own] = np.array([number for _, number in found])[places]
-        return kinds, numbers
 
 
 def _inline_integer(key: str) -> int | None:

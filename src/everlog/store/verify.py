@@ -97,7 +97,7 @@ class Verification:
 def verify(state: State, engine: str) -> Verification:
     """Derive everything again in a fresh engine of that name, and compare."""
     started = time.perf_counter()
-    kept, fresh = state.facts.reader(), make_engine(engine, state.dictionary.scratch())
+    kept, fresh = state.facts.reader(), make_engine(engine, state.dictionary)
     program, arities = state.definitions.program, state.arities
     for name, arity in arities.items():
         fresh.declare(Shape(name, arity))

@@ -101,7 +101,7 @@ class Capture:
         """An engine to evaluate one query with."""
         from everlog.engines.columnar.readers import ColumnarReader
 
-        return ColumnarReader(self, self._dictionary.scratch())
+        return ColumnarReader(self, self._dictionary)
 
     def names(self) -> list[str]:
         """The relations that there were."""

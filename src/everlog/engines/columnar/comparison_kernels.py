@@ -24,8 +24,8 @@ def compare_ids(comparison, a, b, kinds, numbers):
     """Does a comparison of two terms hold: 1, 0, or UNDECIDED where their values must be looked at in Python."""
     if a == UNBOUND or b == UNBOUND:
         return 0
-    kind_a = KIND_EXACT if a < 0 else kinds[a] if a < len(kinds) else KIND_OTHER  # a term of the query's own
-    kind_b = KIND_EXACT if b < 0 else kinds[b] if b < len(kinds) else KIND_OTHER
+    kind_a = KIND_EXACT if a < 0 else kinds[a]
+    kind_b = KIND_EXACT if b < 0 else kinds[b]
     if kind_a >= KIND_EXACT and kind_b >= KIND_EXACT and kind_a != KIND_OTHER and kind_b != KIND_OTHER:
         x = np.float64(a + INLINE_OFFSET) if a < 0 else numbers[a]
         y = np.float64(b + INLINE_OFFSET) if b < 0 else numbers[b]

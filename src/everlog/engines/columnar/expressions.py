@@ -16,12 +16,11 @@ from everlog.dictionary.dictionary import (
     INLINE_LEAST,
     INLINE_MOST,
     INLINE_OFFSET,
-    SCRATCH_FROM,
     UNBOUND,
     Dictionary,
     Ids,
 )
-from everlog.engines.columnar.outcomes import MOST_OF_ONE, KnownOutcomes, Outcomes
+from everlog.engines.columnar.outcomes import MOST_OF_ONE, KnownOutcomes
 from everlog.expressions.values import ExpressionError, effective_boolean
 from everlog.plans.expressions import compile_expression
 from everlog.plans.operators import Compute, Select
@@ -60,7 +59,6 @@ class ExpressionStep:
         self._evaluate = compile_expression(step.expression, names)
         self._integers = integer_function(step.expression, names)
         self._outcomes = known.of(step.expression, names, condition=output is None)
-        self._own: Outcomes = {}
 
     def apply(self, columns: Sequence[Ids], count: int) -> tuple[Ids | None, Booleans]:
         if self._integers is not None and columns and all((column < 0).all() for column in columns):
@@ -85,14 +83,10 @@ class ExpressionStep:
         return values, np.ones(count, bool) if self._attempt else ~failed
 
     def _known_outcome(self, key: tuple[int, ...]) -> int:
-        """What was found out before; what concerns terms of this query alone is nobody else's business."""
+        """What was found out before, by this query or another; several threads may be at it."""
         outcome = self._outcomes.get(key)
-        if outcome is None or self._dictionary.limit <= outcome < SCRATCH_FROM:
-            outcome = self._own.get(key)
         if outcome is None:
-            outcome = self._outcome(key)
-            own = self._dictionary.limit <= outcome < _FAILED or any(id_ >= SCRATCH_FROM for id_ in key)
-            (self._own if own else self._outcomes)[key] = outcome
+            outcome = self._outcomes[key] = self._outcome(key)
         return outcome
 
     def _outcome(self, key: tuple[int, ...]) -> int:

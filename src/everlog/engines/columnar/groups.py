@@ -129,11 +129,12 @@ def _over_doubles(
     """Sums and averages of doubles alone, or of floats alone."""
     if (values < 0).any():  # integers among them
         return None
-    kinds, doubles = dictionary.described_of(values)
-    kind = kinds[0]
-    if kind not in (KIND_DOUBLE, KIND_FLOAT) or (kinds != kind).any():
+    kinds, numbers = dictionary.described()
+    kind = kinds[values[0]]
+    if kind not in (KIND_DOUBLE, KIND_FLOAT) or (kinds[values] != kind).any():
         return None
     counts = np.add.reduceat(weights, starts).tolist()
+    doubles = numbers[values]
     terms = []
     for start, end, count in zip(starts.tolist(), ends.tolist(), counts, strict=True):
         members = np.repeat(doubles[start:end], weights[start:end]).tolist()

@@ -42,7 +42,7 @@ class ReferenceCapture:
         self._dictionary, self._shapes, self._facts = dictionary, shapes, facts
 
     def reader(self) -> ReferenceEngine:
-        engine = ReferenceEngine(self._dictionary.scratch())
+        engine = ReferenceEngine(self._dictionary)
         engine._shapes, engine._facts = dict(self._shapes), dict(self._facts)  # queries only add relations
         return engine
 

@@ -64,10 +64,6 @@ class HashDictionary(Dictionary):
             raise KeyError("UNBOUND is no term")
         return term_of(self.key(id_))
 
-    def scratch(self) -> Dictionary:
-        """Ids are hashes, so that terms of one query are in nobody's way."""
-        return self
-
     def terms(self) -> list[tuple[int, str]]:
         """Every term that the driver knows, as rows of the dictionary table."""
         return list(self._key_of.items())

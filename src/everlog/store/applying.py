@@ -334,6 +334,5 @@ def _explicit_differences(
 
 def _joined(parts: Sequence[WeightedFacts]) -> WeightedFacts:
     """Facts that have none in common, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    return WeightedFacts.concatenated(parts)
+    some = [part for part in parts if part.rows] or parts[:1]
+    return some[0] if len(some) == 1 else WeightedFacts.concatenated(some)

@@ -47,6 +47,6 @@ def load_remaining(
 def difference(engine: Engine, other: Engine | None, relation: str, *, explicit: bool = False) -> WeightedFacts:
     """The facts that one engine has and the other has not; all of them where there is no other."""
     facts = engine.collect(relation, explicit=explicit)
-    if other is None:
+    if other is None or not other.count(relation, explicit=explicit):
         return facts
     return facts.chosen(~np.asarray(other.contains(relation, facts.columns, facts.rows, explicit=explicit), bool))

@@ -285,6 +285,7 @@ def record_of(step: Step, version: int) -> Record:
     return Record(
         version,
         explicit=step.explicit,
+        reshaped=step.reshaped_explicit,
         relations={name: arity for name, arity in target.arities.items() if before.arities.get(name) != arity},
         prefixes={name: iri for name, iri in target.prefixes.items() if before.prefixes.get(name) != iri},
         remove_rules=[str(rule.name) for rule in before.rules if rule not in staying],

@@ -44,6 +44,7 @@ def _earlier_entries(timeline: Timeline, folder: Folder, wanted: int) -> list[En
             changes=told(entry.changes, out_of, into),
             explicit=told(entry.explicit, out_of, into),
             reshaped=told(entry.reshaped, out_of, into),
+            reshaped_explicit=told(entry.reshaped_explicit, out_of, into),
             views=told(entry.views, out_of, into),
         )
         for entry in again.history.since(max(base, again.history.oldest), oldest)

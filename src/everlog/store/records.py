@@ -9,7 +9,8 @@ Everything that an update does, in terms, not in ids, so that a record can be re
 `insert` and `delete` list relation, arity and number of rows; `relations` has the arity of each relation that became
 known or changed its arity; `prefixes`, `remove_rules` (names), `add_rules` (texts by name) and `views` (texts by name,
 null for those that go) are there if they say anything, and so is `updates`, where there were several; `at` is the time.
-Integers are keys like all others. Facts are those that became explicit, or no longer are.
+Integers are keys like all others. Facts are those that became explicit, or no longer are; where a relation has got
+another arity, what is deleted of it may have the one before.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ class Record:
 
     version: int
     explicit: Mapping[str, WeightedFacts] = field(default_factory=dict)  # 1: became explicit, -1: no longer is
+    reshaped: Mapping[str, WeightedFacts] = field(default_factory=dict)  # no longer explicit, of the arity before
     relations: Mapping[str, int] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
     remove_rules: Sequence[str] = ()
@@ -50,8 +52,9 @@ class Record:
 def encode_record(record: Record, dictionary: Dictionary) -> bytes:
     """The payload of a record."""
     inserted = {name: gained for name, facts in record.explicit.items() if (gained := facts.gained()).rows}
-    deleted = {name: lost for name, facts in record.explicit.items() if (lost := facts.lost()).rows}
-    columns = [column for facts in (*inserted.values(), *deleted.values()) for column in facts.columns]
+    deleted = [(name, lost) for name, facts in record.explicit.items() if (lost := facts.lost()).rows]
+    deleted += [(name, facts.lost()) for name, facts in record.reshaped.items()]
+    columns = [c for facts in (*inserted.values(), *(facts for _, facts in deleted)) for c in facts.columns]
     ids = np.concatenate(columns) if columns else np.empty(0, dictionary.dtype)
     distinct, places = np.unique(ids, return_inverse=True)
     said: dict[str, Any] = {
@@ -59,7 +62,7 @@ def encode_record(record: Record, dictionary: Dictionary) -> bytes:
         "at": round(record.at, 3),
         "keys": [dictionary.key(id_) for id_ in distinct.tolist()],
         "insert": [(name, facts.arity, facts.rows) for name, facts in inserted.items()],
-        "delete": [(name, facts.arity, facts.rows) for name, facts in deleted.items()],
+        "delete": [(name, facts.arity, facts.rows) for name, facts in deleted],
     }
     for part in ("relations", "prefixes", "remove_rules", "add_rules", "views"):
         if value := getattr(record, part):
@@ -77,16 +80,22 @@ def decode_record(payload: bytes, dictionary: Dictionary) -> Record:
     places = np.frombuffer(payload, _PLACES, offset=_LENGTH.size + length)
     ids = dictionary.encode_keys(said["keys"])[places]
     explicit: dict[str, list[WeightedFacts]] = {}
-    start = 0
+    reshaped: dict[str, WeightedFacts] = {}
+    relations, start = said.get("relations", {}), 0
     for part, weight in (("insert", 1), ("delete", -1)):
         for relation, arity, rows in said[part]:
             columns = [ids[start + rows * column : start + rows * (column + 1)] for column in range(arity)]
-            explicit.setdefault(relation, []).append(WeightedFacts(columns, np.full(rows, weight, np.int64)))
+            facts = WeightedFacts(columns, np.full(rows, weight, np.int64))
+            if relations.get(relation, arity) == arity:
+                explicit.setdefault(relation, []).append(facts)
+            else:
+                reshaped[relation] = facts
             start += rows * arity
     return Record(
         said["version"],
         {name: WeightedFacts.concatenated(parts) for name, parts in explicit.items()},
-        said.get("relations", {}),
+        reshaped,
+        relations,
         said.get("prefixes", {}),
         said.get("remove_rules", ()),
         said.get("add_rules", {}),

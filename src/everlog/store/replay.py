@@ -41,8 +41,9 @@ class Replay:
             self.views.pop(name, None)
             if text is not None:
                 self.views[name] = text, dict(self._prefixes)
-        for name, facts in record.explicit.items():
-            self._facts.setdefault((name, facts.arity), []).append(facts)
+        for part in (record.reshaped, record.explicit):
+            for name, facts in part.items():
+                self._facts.setdefault((name, facts.arity), []).append(facts)
 
     def program(self) -> Program:
         """The rules in force, and all prefixes."""

@@ -168,7 +168,13 @@ class Transaction(TakesUpdates):
             made = {name: view_query(name, text, prefixes, record.version) for name, text in texts.items()}
             views = {name: view for name, view in views.items() if name not in record.views} | made
         update = Update(inserted, deleted, program, record.remove_rules)
-        self.only(update, covers=record.version - self._began.version, views=views)
+        if not record.reshaped:
+            self.only(update, covers=record.version - self._began.version, views=views)
+            return
+        # The facts of the arity before go first: a relation never has both.
+        self.apply(Update({}, [EncodedFacts(name, lost.lost()) for name, lost in record.reshaped.items()]))
+        self.apply(update, views=views)
+        self.commit()
 
     def replay_all(self, replay: Replay) -> None:
         """Become what a log says, all at once; nothing is logged."""

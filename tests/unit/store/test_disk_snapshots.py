@@ -326,6 +326,23 @@ def test_a_view_tells_its_first_change_after_opening_too(folder: Path) -> None:
         assert first(kb) == before
 
 
+def test_history_across_a_change_of_arity_after_opening(folder: Path) -> None:
+    with everlog.open(folder) as kb:
+        for number in range(3):  # terms that opening gives other ids than the update before the change had
+            kb.insert("noise", [(f"noise {number}",)])
+        kb.insert("p", [("a", "b"), ("c", "d")])
+        with kb.transaction() as t:
+            t.delete("p", [("a", "b"), ("c", "d")])
+            t.insert("p", [("only",)])
+        kb.compact()
+        kb.insert("noise", [("last",)])
+        before = [(kb.at(v).facts("p").sorted(), kb.at(v).relations()) for v in (4, 5)]
+        assert before[0][0] == [("a", "b"), ("c", "d")] and before[1][0] == [("only",)]
+    with everlog.open(folder) as kb:
+        assert [(kb.at(v).facts("p").sorted(), kb.at(v).relations()) for v in (4, 5)] == before
+        assert kb.at(4).verify() and kb.at(5).verify()
+
+
 def test_constraints_hold_after_opening(folder: Path, engine: str) -> None:
     with everlog.open(folder, engine=engine) as kb:
         kb.add_rules(

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.test_laws import Facts, columns_of, facts_of
 
+import everlog
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar import regroup, relations, runs, updates
@@ -364,3 +365,23 @@ def test_aggregates_follow_after_an_interrupt_among_groups(at_call: int) -> None
     kept.update({}, {"edge": chain[1:2]})
     kept.engine.commit()
     assert kept.facts() == from_scratch("columnar", {"edge": set(chain)})
+
+
+def test_what_nobody_reads_is_not_written_down() -> None:
+    """Undo records are for readers: without one none is left, whatever updates, failures and rules come and go."""
+    kb = everlog.open()
+    kb.add_rules("path(?x, ?y) :- edge(?x, ?y).")
+    kb.insert("edge", [(number, number + 1) for number in range(50)])
+    for _ in range(3):
+        with kb.snapshot():
+            kb.delete("edge", [(3, 4)])
+        kb.add_rules("again: path(?x, ?z) :- path(?x, ?y), path(?y, ?z).")
+        kb.what_if(insert={"edge": [(60, 61)]})
+        kb.insert("edge", [(3, 4)])
+        kb.remove_rules("again")
+    kb.delete("edge", [(7, 8)])
+    engine = kb.state().facts.engine
+    assert isinstance(engine, ColumnarEngine)
+    del kb
+    kept = [relation.undo for relation in engine.relations_now().values()]
+    assert not any(len(undo) > 1 for undo in kept)

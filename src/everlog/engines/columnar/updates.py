@@ -177,7 +177,8 @@ class ColumnarUpdates:
             # Copied first: an interrupt at any time finds what to go back to, and a reader what was.
             if name not in self._ranks:
                 before = self._ranks[name] = relation.ranks[: engine.size(relation)].copy()
-                relation.undo.append(Undo(engine.tick + 1, np.arange(len(before)), None, None, before))
+                if engine.captures:  # only who writes a snapshot of a state reads ranks, and has it captured by now
+                    relation.undo.append(Undo(engine.tick + 1, np.arange(len(before)), None, None, before))
             highest = max(highest, int(lift_rows(engine.tables.relations, relation.number, code, place, by)))
         return highest
 
@@ -295,6 +296,8 @@ class ColumnarUpdates:
     def _ended(self, relation: Relation, tick: int) -> None:
         relation.changed_at, relation.committed = tick, self._engine.size(relation)
         relation.writes += 1
+        if relation.undo and not self._engine.captures:
+            relation.undo.clear()
         self._engine.settle_rows(relation)
 
     def _touched(self) -> int:

@@ -10,24 +10,28 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import DamagedLogError, DamagedSnapshotError, EverlogError, OutputError, UsageError
 from everlog.logs import logger
 from everlog.rules.printer import print_rule
+from everlog.rules.syntax import Rule
 from everlog.store.folders import Folder
 from everlog.store.log import LogReader, UpdateLog, damage
 from everlog.store.records import UNREADABLE, Record, decode_record, encode_record
 from everlog.store.snapshots import KnownByRules, OpenedSnapshot, known_of, write_snapshot
 from everlog.store.state import State
+from everlog.store.view_queries import ViewQuery
 
 if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
     from everlog.store.transactions import Step
+
+T = TypeVar("T")
 
 _SNAPSHOT_FROM = 8 << 20  # bytes of log from which a snapshot is worth the while …
 _SNAPSHOT_SHARE = 0.5  # … and how much of the last snapshot's size they come to at least
@@ -279,22 +283,37 @@ class Journal:
 
 
 def record_of(step: Step, version: int) -> Record:
-    """What the log keeps of an update."""
+    """What the log keeps of an update: facts by themselves, and definitions only where they have changed."""
     before, target = step.before, step.target
-    known, staying = set(before.rules), set(target.rules)
     return Record(
         version,
         explicit=step.explicit,
         reshaped=step.reshaped_explicit,
-        relations={name: arity for name, arity in target.arities.items() if before.arities.get(name) != arity},
-        prefixes={name: iri for name, iri in target.prefixes.items() if before.prefixes.get(name) != iri},
-        remove_rules=[str(rule.name) for rule in before.rules if rule not in staying],
-        add_rules={str(rule.name): print_rule(rule) for rule in target.rules if rule not in known},
-        views={
-            name: view.text if (view := target.views.get(name)) is not None else None
-            for name in dict.fromkeys((*before.views, *target.views))
-            if before.views.get(name) is not target.views.get(name)
-        },
+        relations=_changed(before.arities, target.arities),
+        prefixes=_changed(before.prefixes, target.prefixes),
+        remove_rules=[str(rule.name) for rule in _new(target.rules, before.rules)],
+        add_rules={str(rule.name): print_rule(rule) for rule in _new(before.rules, target.rules)},
+        views=_changed_views(before.views, target.views),
         updates=version - step.version_before,
         at=time.time(),
     )
+
+
+def _new(before: tuple[Rule, ...], after: tuple[Rule, ...]) -> list[Rule]:
+    """Rules that were not there before; most updates change none, and there may be very many."""
+    if before is after:
+        return []
+    known = set(before)
+    return [rule for rule in after if rule not in known]
+
+
+def _changed(before: Mapping[str, T], after: Mapping[str, T]) -> dict[str, T]:
+    return {} if before is after else {name: value for name, value in after.items() if before.get(name) != value}
+
+
+def _changed_views(before: Mapping[str, ViewQuery], after: Mapping[str, ViewQuery]) -> dict[str, str | None]:
+    """The texts of views that came, and None for those that went."""
+    if before is after:
+        return {}
+    gone: dict[str, str | None] = {name: None for name in before if name not in after}
+    return gone | {name: view.text for name, view in after.items() if before.get(name) is not view}

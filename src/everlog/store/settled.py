@@ -13,7 +13,8 @@ from everlog.store.state import Definitions
 def settled_arities(workings: Workings, before: Definitions, rules: Sequence[Rule]) -> dict[str, int]:
     """Relations whose arity an update must keep to, given the rules that it leads to."""
     engine, defined = workings.engine, workings.maintenance.defined
-    in_rules = before.rule_arities if rules == before.rules else rule_arities(rules)
+    same = rules is before.rules or rules == before.rules
+    in_rules = before.rule_arities if same else rule_arities(rules)
     # Facts of a relation that no rule mentions are explicit, so that counting all of them, which is quick, will do;
     # but where its rules are about to go, derived ones are among them.
     with_facts = {

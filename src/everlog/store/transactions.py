@@ -361,7 +361,7 @@ class Transaction(TakesUpdates):
         """Where an update leads: rules, views, relations, and the step that its change of rules is."""
         before = self._state.definitions
         arities, step = before.arities, None
-        if rules != before.rules or views is not before.views:
+        if (rules is not before.rules and rules != before.rules) or views is not before.views:
             arities = {**arities, **rule_arities(rules), **view_arities(views)}
             step = rule_step(self._workings.maintenance, self._changed_program(rules, views))
         new = {batch.relation: batch.arity for batch in inserted.values()}
@@ -378,7 +378,9 @@ class Transaction(TakesUpdates):
         workings, before, target = self._workings, self._state.definitions, update.target
         workings.arities = before.arities
         step = target.step
-        reshaped = any(target.arities.get(name, arity) != arity for name, arity in before.arities.items())
+        reshaped = target.arities is not before.arities and any(
+            target.arities.get(name, arity) != arity for name, arity in before.arities.items()
+        )
         in_place = not before.rules and not before.views and not update.deleted and not reshaped
         begins = step is not None and (in_place or step.way is None)
         overhaul = strategy == CHOOSE and _is_overhaul(workings, update)

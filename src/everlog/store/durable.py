@@ -28,8 +28,8 @@ from everlog.store.state import State
 from everlog.store.view_queries import ViewQuery
 
 if TYPE_CHECKING:
+    from everlog.store.steps import Step
     from everlog.store.timeline import Timeline
-    from everlog.store.transactions import Step
 
 T = TypeVar("T")
 

@@ -28,8 +28,9 @@ from everlog.store.interrupts import Interrupts
 from everlog.store.records import Record
 from everlog.store.replay import Replay
 from everlog.store.state import Definitions, FactsAtVersion, State
+from everlog.store.steps import Step
 from everlog.store.subscriptions import Subscriptions
-from everlog.store.transactions import Step, Transaction
+from everlog.store.transactions import Transaction
 from everlog.store.views import ViewChange
 from everlog.store.windows import Windows
 

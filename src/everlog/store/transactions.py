@@ -13,21 +13,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.terms import Term
-from everlog.facts.weighted import WeightedFacts, consolidated
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
-from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Program, Rule
@@ -51,6 +47,7 @@ from everlog.store.replay import Replay, parse_rules
 from everlog.store.rule_steps import rule_arities, rule_step
 from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
+from everlog.store.steps import Step, edits_back, together
 from everlog.store.updates import Update
 from everlog.store.updating import TakesUpdates
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
@@ -210,7 +207,7 @@ class Transaction(TakesUpdates):
             self._over = True
             self.change = Change(self._began.version, {}, self._began.dictionary)
             return self.change
-        total = _together(self._steps)
+        total = together(self._steps)
         version = self._began.version + 1
         try:
             check_constraints(self._state.rules, total.changes, self._began.dictionary)
@@ -241,7 +238,7 @@ class Transaction(TakesUpdates):
                 self._return_to(self._left)
                 if not self._steps:
                     return
-            step = self._prepared_back(_together(self._steps), interrupts)
+            step = self._prepared_back(together(self._steps), interrupts)
             self._put_in_place(step, publish=False)
             engine = self._workings.engine
             for name in self._state_names() - set(self._began.arities):
@@ -264,7 +261,7 @@ class Transaction(TakesUpdates):
 
     def _prepared_back(self, total: Step, interrupts: Interrupts) -> Step:
         """The update that leads back to where the transaction began; it has no limits."""
-        inserted, deleted = _edits(total.explicit)
+        inserted, deleted = edits_back(total.explicit)
         before = self._began.definitions
         change = None
         if before.rules != self._state.rules or before.views is not self._state.views:
@@ -432,75 +429,6 @@ class Left(NamedTuple):
     maintenance: Maintenance
     state: State
     steps: int
-
-
-class Step:
-    """An update that is worked out, and what it comes to."""
-
-    def __init__(
-        self,
-        work: Work,
-        target: Target,
-        report: Report,
-        before: Definitions,
-        dictionary: Dictionary,
-        version_before: int,
-    ) -> None:
-        self.work, self.target, self.report, self.before = work, target, report, before
-        self._dictionary, self.version_before = dictionary, version_before
-        self.changes, self.explicit, self.reshaped = work.changes, work.explicit, work.reshaped
-        self.reshaped_explicit: Mapping[str, WeightedFacts] = {}  # of several updates: what was explicit of those
-        self.views: Mapping[str, WeightedFacts] = {}  # what came and went of what views show
-
-    def change(self, version: int, updates: int = 1) -> Change:
-        """What it changes in the relations that users know."""
-        facts = {name: change for name, change in self.changes.items() if not is_auxiliary(name)}
-        return Change(
-            version, facts, self._dictionary, self.report, updates=updates,
-            reshaped={name: facts for name, facts in self.reshaped.items() if not is_auxiliary(name)},
-        )  # fmt: skip
-
-
-def _together(steps: Sequence[Step]) -> Step:
-    """What several updates come to, one after the other."""
-    if len(steps) == 1:
-        return steps[0]
-    last = steps[-1]
-    total = copy(last)
-    total.before = steps[0].before
-    arities = last.target.arities
-    total.changes, total.reshaped = _net([part for step in steps for part in (step.reshaped, step.changes)], arities)
-    total.explicit, total.reshaped_explicit = _net([step.explicit for step in steps], arities)
-    total.views, _ = _net([step.views for step in steps], {})
-    total.report = Report.together([step.report for step in steps])
-    return total
-
-
-def _net(
-    parts: Sequence[Mapping[str, WeightedFacts]], arities: Mapping[str, int]
-) -> tuple[dict[str, WeightedFacts], dict[str, WeightedFacts]]:
-    """What changes come to, by relation; and what was lost of relations that have another arity now."""
-    found: dict[str, WeightedFacts] = {}
-    lost: dict[str, WeightedFacts] = {}
-    for name in dict.fromkeys(name for part in parts for name in part):
-        listed = [part[name] for part in parts if name in part]
-        now = arities.get(name, listed[-1].arity)
-        for arity in {each.arity for each in listed}:
-            total = consolidated([each for each in listed if each.arity == arity])
-            if total is not None and total.rows:
-                (found if arity == now else lost)[name] = total
-    return found, lost
-
-
-def _edits(explicit: Mapping[str, WeightedFacts]) -> tuple[dict[str, Batch], dict[str, Batch]]:
-    """What to insert and to delete to take back a change of what is explicit."""
-    inserted: dict[str, Batch] = {}
-    deleted: dict[str, Batch] = {}
-    for name, change in explicit.items():
-        for batches, facts in ((inserted, change.lost()), (deleted, change.gained())):
-            if facts.rows:
-                batches[name] = Batch.of(name, facts)
-    return inserted, deleted
 
 
 def _read_rules(rules: str | Program | Sequence[Rule] | None, name: str, prefixes: Mapping[str, str]) -> Program:

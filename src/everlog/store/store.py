@@ -22,24 +22,20 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import UsageError
 from everlog.limits import Limits
-from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
-from everlog.maintenance.strategies import CHOOSE, check_strategy
-from everlog.maintenance.update import Maintenance
-from everlog.store.applying import Workings
+from everlog.maintenance.strategies import CHOOSE
 from everlog.store.changes import Change
 from everlog.store.encoding import FactsArgument
-from everlog.store.engines import make_dictionary, make_engine, refuse_views, rewrites_pay
+from everlog.store.engines import refuse_views, rewrites_pay
 from everlog.store.gathering import Gathering
 from everlog.store.history import HistoryLimits
 from everlog.store.reading import ReadOnlyKnowledgeBase
-from everlog.store.state import Definitions, FactsAtVersion, State
+from everlog.store.state import State
 from everlog.store.timeline import Timeline
 from everlog.store.transactions import Transaction, new_view
 from everlog.store.updates import Update
 from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.views import View
-from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
     from everlog.store.following import Follower
@@ -58,18 +54,8 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         history: HistoryLimits | None = None,
         coalesce: bool = False,
     ) -> None:
-        limits, dictionary = limits or Limits(), make_dictionary(engine)
-        facts = make_engine(engine, dictionary)
-        workings = Workings(
-            facts,
-            Maintenance(EvaluatedProgram()),
-            Windows(dictionary),
-            check_strategy(strategy),
-            rewrites and rewrites_pay(engine),
-            limits,
-        )
-        state = State(0, dictionary, Definitions(), FactsAtVersion(facts, facts.tick), {}, limits, {})
-        self._timeline = Timeline(state, workings, history or HistoryLimits())
+        rewrites = rewrites and rewrites_pay(engine)
+        self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
         self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
         self._follower: Follower | None = None  # of a knowledge base that another process writes
 

@@ -11,13 +11,13 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from everlog.engines.interface import Shape
 from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.program import EvaluatedProgram
+from everlog.maintenance.strategies import check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.store.applying import Workings, derive_from_explicit
 from everlog.store.changes import Change
@@ -65,6 +65,16 @@ class Timeline:
         self._publishing = threading.Lock()
         self._accepted: deque[_Accepted] = deque()
         self.read_only = False  # whoever opened it only follows what another process writes
+
+    @classmethod
+    def of(cls, engine: str, limits: Limits, strategy: str, rewrites: bool, history: HistoryLimits) -> Timeline:
+        """The timeline of a new knowledge base: version 0, nothing in it."""
+        dictionary = make_dictionary(engine)
+        facts = make_engine(engine, dictionary)
+        nothing, windows = Maintenance(EvaluatedProgram()), Windows(dictionary)
+        workings = Workings(facts, nothing, windows, check_strategy(strategy), rewrites, limits)
+        state = State(0, dictionary, Definitions(), FactsAtVersion(facts, facts.tick), {}, limits, {})
+        return cls(state, workings, history)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -116,19 +126,9 @@ class Timeline:
     def empty(self) -> Timeline:
         """A timeline of the same kind, without any facts or rules."""
         workings = self.workings
-        dictionary = make_dictionary(workings.engine.name)
-        engine = make_engine(workings.engine.name, dictionary)
-        nothing = replace(
-            workings,
-            engine=engine,
-            maintenance=Maintenance(EvaluatedProgram()),
-            windows=Windows(dictionary),
-            arities={},
-            progress=None,
+        return Timeline.of(
+            workings.engine.name, workings.limits, workings.strategy, workings.rewrites, self.history.limits
         )
-        facts = FactsAtVersion(engine, engine.tick)
-        state = State(0, dictionary, Definitions(), facts, {}, workings.limits, {})
-        return Timeline(state, nothing, self.history.limits)
 
     # --- writing ------------------------------------------------------------------------------------------------------
 

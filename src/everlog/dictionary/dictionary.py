@@ -18,7 +18,7 @@ so that integer arithmetic and comparison need no look-up. Beside the keys stand
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -35,6 +35,7 @@ UNBOUND = 0
 INLINE_OFFSET = 1 << 30
 INLINE_LEAST, INLINE_MOST = -INLINE_OFFSET, INLINE_OFFSET - 2  # id -1 stays free: hash tables use it for "empty"
 MOST_TERMS = (1 << 31) - 1
+_TURN = 1 << 12  # terms that are added before others get to add theirs
 
 
 class Dictionary:
@@ -68,32 +69,34 @@ class Dictionary:
         return self.encode_key(key_of(term))
 
     def encode_key(self, key: str) -> int:
-        if key.startswith("^integer "):
-            inline = _inline_integer(key)
-            if inline is not None:
-                return inline
-        found = self._ids.get(key)
-        if found is None and self._stored is not None:
-            found = self._find_stored(key)
-        return self._add(key) if found is None else found
+        found = self.find_key(key)
+        if found is None:
+            with self._adding:
+                found = self._added(key)
+        return found
 
-    def _add(self, key: str) -> int:
-        """Give a key an id, unless another thread has just done so."""
-        with self._adding:
-            found = self._ids.get(key)
-            if found is None:
-                found = self._first + len(self._keys)
-                if found >= MOST_TERMS:
-                    raise LimitError(
-                        "more than two billion distinct terms", hint="use the Spark engine for data of this size"
-                    )
-                self._keys.append(key)  # before the id is known: others may be reading
-                self._ids[key] = found
-            return found
+    def _added(self, key: str) -> int:
+        """The id of a key that had none, unless another thread has just given it one; `_adding` is held."""
+        found = self.find_key(key)
+        if found is None:
+            found = self._first + len(self._keys)
+            if found >= MOST_TERMS:
+                raise LimitError(
+                    "more than two billion distinct terms", hint="use the Spark engine for data of this size"
+                )
+            self._keys.append(key)  # before the id is known: others may be reading
+            self._ids[key] = found
+        return found
 
-    def encode_keys(self, keys: Iterable[str]) -> Ids:
-        encode = self.encode_key
-        return np.fromiter((encode(key) for key in keys), np.int32)
+    def encode_keys(self, keys: Sequence[str]) -> Ids:
+        """The ids of many keys; whoever else wants to add some gets a turn now and then."""
+        ids, known = np.empty(len(keys), np.int32), self._ids.get
+        for start in range(0, len(keys), _TURN):
+            part = keys[start : start + _TURN]
+            with self._adding:
+                found = [self._added(key) if (id_ := known(key)) is None else id_ for key in part]
+            ids[start : start + len(part)] = found
+        return ids
 
     def encode_integers(self, values: npt.NDArray[np.signedinteger[Any]]) -> Ids:
         """The ids of integers of at most 64 bits."""
@@ -103,7 +106,7 @@ class Dictionary:
         ids = np.empty(len(values), np.int32)
         ids[small] = values[small].astype(np.int64) - INLINE_OFFSET
         large, places = np.unique(values[~small], return_inverse=True)
-        ids[~small] = self.encode_keys(f"^integer {value}" for value in large.tolist())[places]
+        ids[~small] = self.encode_keys([f"^integer {value}" for value in large.tolist()])[places]
         return ids
 
     def find(self, term: Term) -> int | None:

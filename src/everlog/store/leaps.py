@@ -76,4 +76,4 @@ def told(changes: Mapping[str, WeightedFacts], out_of: Dictionary, into: Diction
 
 def _translated(column: Ids, out_of: Dictionary, into: Dictionary) -> Ids:
     distinct, places = np.unique(column, return_inverse=True)
-    return into.encode_keys(out_of.key(id_) for id_ in distinct.tolist())[places]
+    return into.encode_keys([out_of.key(id_) for id_ in distinct.tolist()])[places]

@@ -132,8 +132,10 @@ class Capture:
             taken = copy(live)
             taken.indexes = {columns: copy(index) for columns, index in live.indexes.items()}
         taken.origin, taken.journal, taken.is_read_only = live, Journal(), True
+        if self.tick < taken.filled_at:
+            taken.committed = taken.dead = 0
         untouched = not taken.dead and taken.changed_at <= self.tick and not taken.writes % 2
-        taken.tick = None if untouched else self.tick
+        taken.tick = None if untouched or taken.lives is None else self.tick
         return taken
 
     def offer(self, relation: Relation, index: Index, used: int) -> None:

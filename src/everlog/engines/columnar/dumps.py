@@ -85,7 +85,6 @@ def load_dump(engine: ColumnarEngine, dumped: RelationDump) -> None:
     relation = engine.new_relation(shape)
     relation.facts, relation.capacity, relation.committed = dumped.facts, size, size
     relation.masks = np.where(dumped.explicit, at.EXPLICIT, 0).astype(np.uint16)
-    relation.lives = np.zeros(size, np.uint64)
     if relation.weighted:
         relation.weights = dumped.weights if dumped.weights is not None else np.zeros(size, np.int64)
     if relation.ranked:

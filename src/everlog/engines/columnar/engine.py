@@ -345,8 +345,10 @@ class ColumnarEngine:
             first, size = self._scratch_from.get(name, 0), self.size(relation)
             if size > first:
                 columns = relation.columns(first, size)
-                weights = relation.weights[first:size].copy() if relation.bag else np.ones(size - first, np.int64)
-                found[name] = WeightedFacts(columns, weights)
+                if relation.bag:
+                    found[name] = WeightedFacts(columns, relation.weights[first:size].copy())
+                else:
+                    found[name] = WeightedFacts.present(columns, size - first)
         return found
 
     def explicit_changes(self, relations: Iterable[str]) -> dict[str, WeightedFacts]:
@@ -358,7 +360,9 @@ class ColumnarEngine:
             first, size = self._scratch_from.get(name, 0), self.size(relation)
             columns = relation.columns(first, size)
             explicit = (relation.masks[first:size] & at.EXPLICIT) != 0
-            found[name] = WeightedFacts(columns, np.ones(size - first, np.int64)).chosen(explicit)
+            if not explicit.all():
+                columns = [column[explicit] for column in columns]
+            found[name] = WeightedFacts.present(columns, int(explicit.sum()))
         return found
 
     def publish(self, tick: int) -> None:
@@ -376,7 +380,11 @@ class ColumnarEngine:
             watched = bool(self.captures)
             for name, relation in self._relations.items():
                 first, size = sizes.get(name, 0), self.size(relation)
-                if watched or not publish:
+                if first == 0:
+                    relation.filled_at = tick
+                elif watched or not publish:
+                    relation.follow_rows(self.tables)
+                    assert relation.lives is not None
                     relation.lives[first:size] = tick
                 if size > first:
                     relation.changed_at = tick

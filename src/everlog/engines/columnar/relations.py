@@ -13,8 +13,9 @@ hash tables lead to rows that fit the arrays which were there with them: where r
 reader has are replaced too. `Tables.replacing` is held while arrays are exchanged, for as long as that takes, which is
 microseconds, so that a reader gets all of them from before or all from after.
 
-    bytes per fact of a binary relation: 8 ids, 2 mask, 8 life, 17 to 34 table; per index 4 chain, 17 to 34 per key
-    bytes per triple:                   12 ids, 2 mask, 8 life, 10 to 20 table; per index the same
+    bytes per fact of a binary relation: 8 ids, 2 mask, 17 to 34 table; per index 4 chain, 17 to 34 per key
+    bytes per triple:                   12 ids, 2 mask, 10 to 20 table; per index the same
+    and from the first update on 8 for its life
 """
 
 from __future__ import annotations
@@ -168,8 +169,9 @@ class Relation:
         self.dead = 0  # rows whose fact is absent
         self.journal = Journal()
         self.sample: Sample | None = None  # for estimates
-        self.lives = np.empty(0, np.uint64)  # version_kernels.py says what of
+        self.lives: npt.NDArray[np.uint64] | None = None  # see version_kernels.py; none while every row has been there
         self.newer: npt.NDArray[np.int32] | None = None  # one more than the row that took the fact up again, or 0
+        self.filled_at = 0  # the tick before which there were no facts
         self.committed = 0  # rows when the last update was complete
         self.changed_at = 0  # the tick of the last update that changed something here
         self.moved = 0  # how often rows have got new numbers
@@ -221,8 +223,9 @@ class Relation:
         chains: dict[Index, Ids] = {}
         if grows:
             capacity = larger_capacity(needed, self.capacity)
-            names = ["facts", "masks", "lives", *["weights"] * self.weighted, *["ranks"] * self.ranked]
-            names += ["witnesses", "derived"] * self.witnessed + ["newer"] * (self.newer is not None)
+            names = ["facts", "masks", *["weights"] * self.weighted, *["ranks"] * self.ranked]
+            names += ["witnesses", "derived"] * self.witnessed
+            names += [name for name in ("lives", "newer") if getattr(self, name) is not None]
             longer = {name: lengthened(getattr(self, name), capacity, size) for name in names}
             longer["capacity"] = capacity
             chains = {index: lengthened(index.next, capacity, size) for index in self.indexes.values()}
@@ -261,6 +264,12 @@ class Relation:
             self.ranked, self.ranks = True, _filled(self.ranks, self.capacity, size, 0)
         self.describe(tables)
 
+    def follow_rows(self, tables: Tables) -> None:
+        """From now on rows come and go while others read."""
+        if self.lives is None:
+            self.lives = lengthened(np.empty(0, np.uint64), self.capacity, 0)
+            tables.relations[self.number, at.R_LIVES] = self.lives.ctypes.data
+
     def record_witnesses(self, size: int, tables: Tables) -> None:
         """Remember from now on what facts came from; of those that are there it is not known."""
         if not self.witnessed:
@@ -276,7 +285,7 @@ class Relation:
         renewed.undo = []  # readers that are older have the arrays of their time
         for name in ("facts", "masks", "weights", "ranks", "lives"):
             array = getattr(self, name)
-            if len(array):
+            if array is not None and len(array):
                 moved = lengthened(array, self.capacity, 0)
                 moved[:count] = array[rows]
                 setattr(renewed, name, moved)
@@ -284,7 +293,8 @@ class Relation:
 
     def truncate(self, size: int, tables: Tables) -> None:
         """Forget the rows from some number on, which no reader has seen."""
-        self.lives[size : int(tables.relations[self.number, at.R_SIZE])] = 0
+        if self.lives is not None:
+            self.lives[size : int(tables.relations[self.number, at.R_SIZE])] = 0
         self._become(copy(self), size, tables)
 
     def _become(self, renewed: Relation, size: int, tables: Tables) -> None:
@@ -318,7 +328,7 @@ class Relation:
         row[at.R_KEYS] = self.table.keys.ctypes.data
         row[at.R_ROWS] = 0 if self.table.wide else self.table.rows.ctypes.data
         row[at.R_FACTS] = self.facts.ctypes.data
-        row[at.R_LIVES] = self.lives.ctypes.data
+        row[at.R_LIVES] = self.lives.ctypes.data if self.lives is not None else 0
         row[at.R_NEWER] = self.newer.ctypes.data if self.newer is not None else 0
         if self.is_read_only:
             row[at.R_SIZE] = row[at.R_LOW] = row[at.R_HIGH] = self.committed

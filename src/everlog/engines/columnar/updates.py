@@ -102,6 +102,7 @@ class ColumnarUpdates:
             engine.captures.adopt(engine)
         self._sizes[relation.name] = engine.size(relation)
         relation.writes += 1
+        relation.follow_rows(engine.tables)
         row = engine.tables.relations[relation.number]
         row[at.R_OLDEST] = -1
         if relation.dead and self._oldest < engine.tick:

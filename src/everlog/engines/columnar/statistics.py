@@ -7,7 +7,6 @@ again. Small relations are sampled whole, so estimates for them are exact.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -74,11 +73,23 @@ class SampledStatistics:
     """Live statistics of a columnar engine at one moment; `sample` gives that of a relation, `sizes` their rows."""
 
     def __init__(self, sizes: Callable[[str], int], sample: Callable[[str], Sample], dictionary: Dictionary) -> None:
-        self._sizes, self._sample, self._dictionary = cache(sizes), cache(sample), dictionary
+        self._size_of, self._sample_of, self._dictionary = sizes, sample, dictionary
+        self._sizes: dict[str, int] = {}  # made for every sweep: dictionaries cost less than wrapped functions
+        self._samples: dict[str, Sample] = {}
+
+    def _size(self, relation: str) -> int:
+        if relation not in self._sizes:
+            self._sizes[relation] = self._size_of(relation)
+        return self._sizes[relation]
+
+    def _sample(self, relation: str) -> Sample:
+        if relation not in self._samples:
+            self._samples[relation] = self._sample_of(relation)
+        return self._samples[relation]
 
     def rows(self, atom: Atom) -> float:
         """How many facts have the constants of an atom."""
-        size = self._sizes(atom.relation)
+        size = self._size(atom.relation)
         return size * self._sample(atom.relation).share(self._constants(atom)) if size else 0.5
 
     def _constants(self, atom: Atom) -> Constants:
@@ -90,7 +101,7 @@ class SampledStatistics:
 
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
         rows = self.rows(atom)
-        if not self._sizes(atom.relation):
+        if not self._size(atom.relation):
             return rows
         constants, sample = self._constants(atom), self._sample(atom.relation)
         keys = tuple(column for column in sorted(bound) if isinstance(atom.args[column], Variable))

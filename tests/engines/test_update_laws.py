@@ -20,6 +20,7 @@ from everlog.engines.columnar import regroup, relations, runs, updates
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.interface import MaintainingEngine, Shape
 from everlog.engines.reference.engine import ReferenceEngine
+from everlog.engines.states import FactStates
 from everlog.errors import RoundLimitError
 from everlog.limits import Limits, Watch
 from everlog.maintenance.materialise import materialise
@@ -378,3 +379,35 @@ def test_what_nobody_reads_is_not_written_down() -> None:
     engine = kb.state().facts.engine
     assert isinstance(engine, ColumnarEngine)
     assert not any(relation.undo for relation in engine.relations_now().values())
+
+
+@settings(max_examples=40)
+@given(facts=edits(), delete=edits(), insert=edits(), by=st.integers(0, 3), strategy=st.sampled_from(STRATEGIES))
+def test_what_is_touched_turns_the_old_state_into_the_new(
+    engine: str, facts: Edits, delete: Edits, insert: Edits, by: int, strategy: str
+) -> None:
+    kept = Kept(engine, facts)
+    known = kept.known()
+    if by:
+        kept.engine.lift(tuple(head for head in kept.maintenance.heads if head.relation == "path"), by)
+    kept.update(delete, insert, strategy)
+    touched = kept.engine.touched()
+    changes = kept.engine.changes()
+    kept.engine.commit()
+    for name, states in touched.items():
+        bag = name not in RELATIONS and "rows" in name
+        rows = zip(*(column.tolist() for column in states.columns), strict=True)
+        for row, change, *state in zip(rows, *(part.tolist() for part in states[1:]), strict=True):
+            if change < 0 and not (bag and state[1]):
+                del known[name][row]
+            else:
+                assert change > 0 or row in known[name]
+                known[name][row] = tuple(state)
+        moved = {row: change for row, change in changes[name].facts()} if name in changes else {}
+        assert {fact: n for fact, n in zip(_rows(states), states.change.tolist(), strict=True) if n} == moved
+    assert known == kept.known()
+    assert changes.keys() <= touched.keys()
+
+
+def _rows(states: FactStates) -> list[tuple[int, ...]]:
+    return list(zip(*(column.tolist() for column in states.columns), strict=True))

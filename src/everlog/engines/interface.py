@@ -30,6 +30,7 @@ from everlog.rules.syntax import Atom
 if TYPE_CHECKING:
     from everlog.dictionary.dictionary import Dictionary, Ids
     from everlog.engines.dumps import RelationDump
+    from everlog.engines.states import FactStates
     from everlog.limits import Watch
 
 
@@ -186,7 +187,11 @@ class MaintainingEngine(Engine, Protocol):
     each fact it touches carries bits (plans/labels.py). Laws, tested on each such engine:
 
     - `abort` leaves facts, explicit bits, weights and ranks as they were before the first `edit`.
+    - `touched` turns what the last `commit` left into what the next one leaves, in everything that is kept of a fact.
     """
+
+    def touched(self) -> Mapping[str, FactStates]:
+        """The facts of which presence, explicit bit, derivations or rank have changed by now; before `commit`."""
 
     def count_before(self, relation: str) -> int:
         """How many facts a relation had when the update began."""

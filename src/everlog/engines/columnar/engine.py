@@ -26,9 +26,11 @@ from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
+from everlog.engines.columnar.touched import states_from
 from everlog.engines.columnar.updates import ColumnarUpdates
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
+from everlog.engines.states import FactStates
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
@@ -364,6 +366,16 @@ class ColumnarEngine:
                 columns = [column[explicit] for column in columns]
             found[name] = WeightedFacts.present(columns, int(explicit.sum()))
         return found
+
+    def touched(self) -> dict[str, FactStates]:
+        if self._scratch_from is None:
+            return self._updates.touched()
+        known = self._scratch_from
+        return {
+            name: states
+            for name, relation in self._relations.items()
+            if (states := states_from(relation, known.get(name, 0), self.size(relation))).rows
+        }
 
     def publish(self, tick: int) -> None:
         self.captures.published = tick

@@ -30,7 +30,9 @@ from everlog.engines.columnar.regroup import GroupBook
 from everlog.engines.columnar.relations import Relation, Undo
 from everlog.engines.columnar.reserved import lengthened
 from everlog.engines.columnar.runs import BatchStack, SweepRun, owned_relations
+from everlog.engines.columnar.touched import changed_states
 from everlog.engines.interface import Flow
+from everlog.engines.states import FactStates
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.flat_rules import WholeRule
@@ -232,6 +234,18 @@ class ColumnarUpdates:
                 weights[gains:] = -1
             if len(rows):
                 found[name] = WeightedFacts(_columns(relation, rows), weights)
+        return found
+
+    def touched(self) -> dict[str, FactStates]:
+        """The facts of which the update has changed anything, and what is known of them now."""
+        engine = self._engine
+        found = {}
+        for name in {**self._sizes, **self._ranks}:
+            relation = engine.relation(name)
+            entries = int(engine.tables.relations[relation.number, at.R_JOURNAL_SIZE])
+            states = changed_states(relation, entries, self._ranks.get(name))
+            if states.rows:
+                found[name] = states
         return found
 
     def explicit_changes(self, relations: Iterable[str]) -> dict[str, WeightedFacts]:

@@ -15,8 +15,9 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
-from everlog.engines.reference.entries import Binding, Entry, Fact, tuples
+from everlog.engines.reference.entries import NOTHING, Binding, Entry, Fact, states_of, tuples
 from everlog.engines.reference.updates import ReferenceUpdates
+from everlog.engines.states import FactStates
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
@@ -211,6 +212,17 @@ class ReferenceEngine:
             gained = {fact: weight for fact, weight in facts.facts() if fact not in before}
             if gained:
                 found[relation] = self.weighted(relation, gained)
+        return found
+
+    def touched(self) -> dict[str, FactStates]:
+        before = self._updates.before() if self._before_scratch is None else self._before_scratch[1]
+        found = {}
+        for relation, shape in self._shapes.items():
+            known, now = before.get(relation, {}), self._facts[relation]
+            facts = known if self._before_scratch is None else now
+            changed = {fact: entry for fact in facts if (entry := now[fact]).state != known.get(fact, NOTHING).state}
+            if changed:
+                found[relation] = states_of(shape, known, changed)
         return found
 
     def commit(self, *, publish: bool = True) -> None:

@@ -260,6 +260,14 @@ class ReferenceUpdates:
                 flow = _decide(entry, fact in after, flow)
         return flow
 
+    def before(self) -> dict[str, dict[Fact, Entry]]:
+        """What the facts were that have been touched, or lifted."""
+        found = {relation: dict(touched) for relation, touched in self._journal.items()}
+        for relation, fact, rank in reversed(self._lifted):
+            known = found.setdefault(relation, {})
+            known[fact] = replace(known.get(fact, self._engine.entries(relation)[fact]), rank=rank)
+        return found
+
     def changes(self) -> dict[str, WeightedFacts]:
         found = {}
         for relation, touched in self._journal.items():

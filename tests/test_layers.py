@@ -1,10 +1,10 @@
 """Do imports point one way only?
 
     facts <- formats, expressions, rules      expressions <- dictionary      rules <- plans <- engines
-    dictionary <- answers <- sparql <- store
+    dictionary <- answers <- sparql <- store      dictionary <- tables <- store
     plans, engines.interface <- maintenance <- store <- pipeline <- cli
 
-`errors`, `limits` and `logs` may be used by everyone. `maintenance` knows no array library and no engine but the
+`disk`, `errors`, `limits` and `logs` may be used by all. `maintenance` knows no array library and no engine but the
 interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
 Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its name, when it is called.
 """
@@ -23,7 +23,7 @@ import everlog
 
 ROOT = Path(everlog.__file__).parent
 
-SHARED = {"errors", "limits", "logs"}
+SHARED = {"disk", "errors", "limits", "logs"}
 
 _UP_TO_ENGINES = {"facts", "formats", "dictionary", "expressions", "rules", "plans", "engines"}
 
@@ -39,9 +39,10 @@ ALLOWED: dict[str, set[str]] = {
     "engines": {"plans", "rules", "expressions", "facts", "dictionary"},
     "maintenance": {"plans", "rules", "expressions", "facts", "engines.interface"},
     "sparql": {"answers", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
-    "store": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance"},
-    "pipeline": {*_UP_TO_ENGINES, "maintenance", "store"},
-    "cli": {*_UP_TO_ENGINES, "sparql", "store", "pipeline"},
+    "tables": {"dictionary"},
+    "store": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "tables"},
+    "pipeline": {*_UP_TO_ENGINES, "maintenance", "store", "tables"},
+    "cli": {*_UP_TO_ENGINES, "sparql", "store", "pipeline", "tables"},
 }
 
 # `errors` shows diagnostics to type checkers only; nothing below may do the same without being named here.

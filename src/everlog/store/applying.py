@@ -15,6 +15,7 @@ from typing import Protocol, cast
 
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Engine, MaintainingEngine, Shape
+from everlog.engines.states import FactStates
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits
 from everlog.maintenance.materialise import materialise, shapes
@@ -93,6 +94,10 @@ class Work(Protocol):
     changes: Mapping[str, WeightedFacts]  # gained and lost, by relation
     explicit: Mapping[str, WeightedFacts]  # what became explicit, and what no longer is
     reshaped: Mapping[str, WeightedFacts]  # what was lost of relations that have another arity now
+    replaces: bool  # all facts are derived anew, in another engine
+
+    def touched(self) -> Mapping[str, FactStates]:
+        """The facts of which anything has changed; where all are derived anew, all facts."""
 
     def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
         """Make it the state of the engine; gives what the next update works with. Nothing can fail from here on."""
@@ -105,6 +110,7 @@ class Maintained:
     """Change what is explicit, and rules, and carry that through the components."""
 
     reshaped: Mapping[str, WeightedFacts] = {}
+    replaces = False
 
     def __init__(
         self,
@@ -148,6 +154,9 @@ class Maintained:
         watch.look()
         report.marked_implicit += sum(component.marked for component in report.phases)
         self.changes, self.explicit = engine.changes(), _explicit(engine, update)
+
+    def touched(self) -> Mapping[str, FactStates]:
+        return self._engine.touched()
 
     def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
         self._engine.commit(publish=publish)
@@ -205,6 +214,7 @@ class DerivedInPlace:
     changes: Mapping[str, WeightedFacts]
     explicit: Mapping[str, WeightedFacts]
     reshaped: Mapping[str, WeightedFacts] = {}
+    replaces = False
 
     def __init__(self, workings: Workings, update: CheckedUpdate, interrupts: Interrupts) -> None:
         self._engine, self._program, self._report = workings.engine, _program(workings, update), update.report
@@ -222,6 +232,9 @@ class DerivedInPlace:
             self._engine.abort()
             raise
 
+    def touched(self) -> Mapping[str, FactStates]:
+        return cast(MaintainingEngine, self._engine).touched()
+
     def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
         self._engine.commit(publish=publish)
         return self._engine, Maintenance(self._program, self._report.phases)
@@ -236,6 +249,7 @@ class DerivedAgain:
     changes: Mapping[str, WeightedFacts]
     explicit: Mapping[str, WeightedFacts]
     reshaped: Mapping[str, WeightedFacts]
+    replaces = True
 
     def __init__(self, workings: Workings, update: CheckedUpdate, interrupts: Interrupts) -> None:
         before, target = workings.engine, update.target
@@ -255,6 +269,9 @@ class DerivedAgain:
         }
         interrupts.hold()
 
+    def touched(self) -> Mapping[str, FactStates]:
+        return cast(MaintainingEngine, self._engine).touched()
+
     def commit(self, *, publish: bool) -> tuple[Engine, Maintenance]:
         self._engine.commit(publish=True)
         return self._engine, Maintenance(self._program, self._report.phases)
@@ -267,6 +284,7 @@ def derive_from_explicit(
     engine: Engine, dumps: Sequence[RelationDump], definitions: Definitions, limits: Limits
 ) -> None:
     """Take only what is explicit of relations that were dumped, and derive the rest."""
+    engine.begin_from_scratch()
     for dump in dumps:
         if dump.shape.name in definitions.arities:
             engine.declare(Shape(dump.shape.name, dump.shape.arity))
@@ -275,6 +293,7 @@ def derive_from_explicit(
             engine.load(dump.shape.name, columns, len(facts))
     load_bases(engine, definitions.program.rewriting.closures)
     materialise(engine, definitions.program.components, limits.watch())
+    engine.commit()
 
 
 def _program(workings: Workings, update: CheckedUpdate) -> EvaluatedProgram:

@@ -166,6 +166,8 @@ def read_record(path: Path, offset: int, payload: bytes, dictionary: Dictionary,
 class Journal:
     """Where a knowledge base writes its updates."""
 
+    wants_states = False
+
     def __init__(self, timeline: Timeline, folder: Folder, log: UpdateLog, lock: int) -> None:
         self._timeline, self.folder = timeline, folder
         self._place = log, 0  # and the bytes of logs before this one, so that tickets go on growing

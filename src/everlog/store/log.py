@@ -25,8 +25,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from everlog.disk import sync, write_all
 from everlog.errors import DamagedLogError, OutputError, StoreInUseError
-from everlog.store.disk import sync, write_all
 
 FORMAT = 1
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE
 from everlog.store.history import HistoryLimits
 from everlog.store.store import KnowledgeBase
+from everlog.tables.table_store import is_table_folder
 
 
 def open(
@@ -26,7 +28,7 @@ def open(
 
     Args:
         path: The folder of a durable one, made if it is not there; None keeps all in memory. One at a time may write to
-            it: close it, or use it in a `with` block.
+            it: close it, or use it in a `with` block. The tables of a pipeline can be opened too.
         engine: "columnar" (fast), "spark" (large) or "reference" (plain sets, for checking).
         limits: Bounds on each update.
         strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
@@ -42,7 +44,11 @@ def open(
         engine=engine, limits=limits, strategy=strategy, rewrites=rewrites, history=history, coalesce=coalesce
     )
     if path is not None:
-        if read_only or follow:
+        if is_table_folder(Path(path)):
+            if follow:
+                raise UsageError("tables are not followed by themselves", hint="open them again for newer versions")
+            kb.open_tables(Path(path), read_only=read_only)
+        elif read_only or follow:
             kb.follow_folder(Path(path), by_itself=follow)
         else:
             kb.open_folder(Path(path))

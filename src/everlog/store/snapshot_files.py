@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from everlog.disk import sync
 from everlog.errors import DamagedSnapshotError, OutputError
-from everlog.store.disk import sync
 
 FORMAT = 1
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
 from everlog.rules.parser import parse_program
 from everlog.rules.printer import print_rule
+from everlog.rules.syntax import Rule
 from everlog.store.snapshot_files import read_arrays, write_arrays
 from everlog.store.state import Definitions, State
-from everlog.store.view_queries import view_query, view_rules
+from everlog.store.view_queries import ViewQuery, view_query, view_rules
 
 KnownByRules = Sequence[tuple[Sequence[str], Mapping[str, Any]]]
 
@@ -43,17 +44,65 @@ def write_snapshot(path: Path, state: State, known: KnownByRules) -> int:
     about = {
         "version": state.version,
         "engine": state.facts.engine.name,
-        "rules": [print_rule(rule) for rule in state.rules],
-        "prefixes": dict(state.prefixes),
-        "views": [
-            [view.name, view.text, view.since, changed_prefixes(view.prefixes, state.prefixes)]
-            for view in state.views.values()
-        ],
-        "arities": dict(state.arities),
+        **definitions_as_data(state.definitions),
         "known": list(known),
         "relations": relations,
     }
     return write_arrays(path, about, arrays)
+
+
+class Defined(Protocol):
+    """Rules, views and relations: of a state, or where an update leads."""
+
+    @property
+    def rules(self) -> tuple[Rule, ...]: ...
+    @property
+    def prefixes(self) -> Mapping[str, str]: ...
+    @property
+    def views(self) -> Mapping[str, ViewQuery]: ...
+    @property
+    def arities(self) -> Mapping[str, int]: ...
+
+
+def definitions_as_data(defined: Defined) -> dict[str, Any]:
+    """Program and views as texts."""
+    return {
+        "rules": [print_rule(rule) for rule in defined.rules],
+        "prefixes": dict(defined.prefixes),
+        "views": [
+            [view.name, view.text, view.since, changed_prefixes(view.prefixes, defined.prefixes)]
+            for view in defined.views.values()
+        ],
+        "arities": dict(defined.arities),
+    }
+
+
+def definitions_from_data(about: Mapping[str, Any], *, rewrites: bool) -> Definitions:
+    """Program and views, from their texts."""
+    from everlog.store.rule_steps import rule_arities
+
+    rules = parse_program("\n".join(about["rules"]), "<snapshot>", about["prefixes"]).rules
+    views = {
+        name: view_query(name, text, {**about["prefixes"], **prefixes}, since)
+        for name, text, since, prefixes in about["views"]
+    }
+    program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
+    return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
+
+
+def maintenance_knowing(program: EvaluatedProgram, known: KnownByRules) -> Maintenance:
+    """The components, with what was known of them."""
+    maintenance = Maintenance(program)
+    by_rules = {tuple(names): Known(**said) for names, said in known}
+    nothing = Known(ranks=False, counts=False, weights=False)
+    for component in maintenance.components:
+        component.known = by_rules.get(tuple(_rule_names(component)), nothing)
+    return maintenance
+
+
+def has_all(program: EvaluatedProgram, known: Mapping[str, tuple[int, bool]]) -> bool:
+    """Are all relations there that the program needs, in the same shape: arity, and whether it is a bag?"""
+    return all(known.get(shape.name) == (shape.arity, shape.bag) for shape in shapes(program.components))
 
 
 def changed_prefixes(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
@@ -68,6 +117,18 @@ def known_of(maintenance: Maintenance) -> KnownByRules:
 
 def _rule_names(component: Any) -> list[str]:
     return sorted(f"{rule.name}/{head.relation}" for rule in component.component.rules for head in rule.heads)
+
+
+class StateToBeginWith(Protocol):
+    """Where a knowledge base goes on from: a snapshot, or tables."""
+
+    version: int
+
+    def dictionary(self) -> Dictionary: ...
+    def definitions(self, *, rewrites: bool) -> Definitions: ...
+    def dumps(self) -> list[RelationDump]: ...
+    def maintenance(self, program: EvaluatedProgram) -> Maintenance: ...
+    def has_all(self, program: EvaluatedProgram) -> bool: ...
 
 
 class OpenedSnapshot:
@@ -86,16 +147,7 @@ class OpenedSnapshot:
 
     def definitions(self, *, rewrites: bool) -> Definitions:
         """Program and views."""
-        from everlog.store.rule_steps import rule_arities
-
-        about = self._about
-        rules = parse_program("\n".join(about["rules"]), "<snapshot>", about["prefixes"]).rules
-        views = {
-            name: view_query(name, text, {**about["prefixes"], **prefixes}, since)
-            for name, text, since, prefixes in about["views"]
-        }
-        program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
-        return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
+        return definitions_from_data(self._about, rewrites=rewrites)
 
     def dumps(self) -> list[RelationDump]:
         """The relations as they were."""
@@ -115,14 +167,8 @@ class OpenedSnapshot:
 
     def maintenance(self, program: EvaluatedProgram) -> Maintenance:
         """The components, with what was known of them."""
-        maintenance = Maintenance(program)
-        known = {tuple(names): Known(**said) for names, said in self._about["known"]}
-        nothing = Known(ranks=False, counts=False, weights=False)
-        for component in maintenance.components:
-            component.known = known.get(tuple(_rule_names(component)), nothing)
-        return maintenance
+        return maintenance_knowing(program, self._about["known"])
 
     def has_all(self, program: EvaluatedProgram) -> bool:
         """Are all relations there that the program needs, in the same shape?"""
-        known = {said["name"]: (said["arity"], said["bag"]) for said in self._about["relations"]}
-        return all(known.get(shape.name) == (shape.arity, shape.bag) for shape in shapes(program.components))
+        return has_all(program, {said["name"]: (said["arity"], said["bag"]) for said in self._about["relations"]})

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 
 from everlog.dictionary.dictionary import Dictionary
+from everlog.engines.states import FactStates, latest
 from everlog.facts.weighted import WeightedFacts, consolidated
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.store.applying import Target, Work
@@ -31,6 +32,9 @@ class Step:
         self.changes, self.explicit, self.reshaped = work.changes, work.explicit, work.reshaped
         self.reshaped_explicit: Mapping[str, WeightedFacts] = {}  # of several updates: what was explicit of those
         self.views: Mapping[str, WeightedFacts] = {}  # what came and went of what views show
+        # Facts of which anything has changed, where somebody wants them; None: all that the engine has now.
+        self.touched: Mapping[str, FactStates] | None = {}
+        self.replaces = work.replaces  # what is touched is all there is, and other facts are gone
 
     def change(self, version: int, updates: int = 1) -> Change:
         """What it changes in the relations that users know."""
@@ -53,6 +57,13 @@ def together(steps: Sequence[Step]) -> Step:
     total.explicit, total.reshaped_explicit = _net([step.explicit for step in steps], arities)
     total.views, _ = _net([step.views for step in steps], {})
     total.report = Report.together([step.report for step in steps])
+    total.replaces = any(step.replaces for step in steps)
+    if total.replaces:
+        total.touched = None
+        return total
+    states = [step.touched or {} for step in steps]
+    names = dict.fromkeys(name for part in states for name in part)
+    total.touched = {name: latest([part[name] for part in states if name in part]) for name in names}
     return total
 
 

@@ -99,6 +99,13 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
         open_folder(self._timeline, folder)
 
+    def open_tables(self, folder: Path, *, read_only: bool) -> None:
+        """Become what the tables of a pipeline hold, and write updates there; `everlog.open` calls this once."""
+        from everlog.store.table_folders import open_tables
+
+        self._timeline.read_only = read_only
+        open_tables(self._timeline, folder)
+
     def follow_folder(self, folder: Path, *, by_itself: bool) -> None:
         """Become what a folder keeps, to be read; `everlog.open` calls this once."""
         from everlog.store.following import Follower
@@ -138,8 +145,20 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         backup(state, known, Path(path))
         return Path(path)
 
-    def export(self, path: str | Path) -> list[Path]:
-        """Write program, explicit facts and views as text files into a new folder."""
+    def export(self, path: str | Path, *, format: str = "text") -> list[Path]:
+        """Write program, explicit facts and views as text files into a new folder.
+
+        With `format="tables"`, write tables instead, derived facts too, which a pipeline goes on from.
+        """
+        if format == "tables":
+            from everlog.store.snapshots import known_of
+            from everlog.store.table_copies import export_tables
+
+            with self._timeline.paused() as state:
+                known = known_of(self._timeline.workings.maintenance)
+            return [export_tables(state, known, Path(path))]
+        if format != "text":
+            raise UsageError(f"nothing can be exported as {format!r}", hint='format="text" or format="tables"')
         from everlog.store.copies import export
 
         return export(self.state(), Path(path))

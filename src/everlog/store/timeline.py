@@ -35,8 +35,8 @@ from everlog.store.views import ViewChange
 from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
-    from everlog.store.durable import Journal
-    from everlog.store.snapshots import OpenedSnapshot
+    from everlog.store.journals import UpdateJournal
+    from everlog.store.snapshots import StateToBeginWith
 
 _LONG_COMMIT = 1 << 16  # changed facts from which putting them in place takes a while, and nobody is to wait for it
 
@@ -59,7 +59,7 @@ class Timeline:
         self.history = History(history, state.version)
         self.subscriptions = Subscriptions()
         self.folder: Folder | None = None  # where it is kept
-        self.journal: Journal | None = None  # where updates are written before they count; None: nowhere
+        self.journal: UpdateJournal | None = None  # where updates are written before they count; None: nowhere
         self._writing = threading.Lock()
         self._writer: int | None = None  # the thread that has it, or had it last
         self._publishing = threading.Lock()
@@ -175,7 +175,7 @@ class Timeline:
 
     # --- beginning where a folder ends --------------------------------------------------------------------------------
 
-    def begin(self, snapshot: OpenedSnapshot) -> None:
+    def begin(self, snapshot: StateToBeginWith) -> None:
         """Begin with the state of a snapshot instead of another one."""
         before = self.read() if self.subscriptions else None
         with self._turn():
@@ -186,7 +186,7 @@ class Timeline:
             self.subscriptions.note(*leap(before, self.read()))
             self.subscriptions.tell()
 
-    def _begin(self, snapshot: OpenedSnapshot) -> None:
+    def _begin(self, snapshot: StateToBeginWith) -> None:
         workings, name = self.workings, self.workings.engine.name
         dictionary = snapshot.dictionary()
         definitions = snapshot.definitions(rewrites=workings.rewrites)

@@ -314,7 +314,10 @@ class Transaction(TakesUpdates):
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
         work = self._begin(checked, strategy, lookout, interrupts)
-        return Step(work, target, checked.report, before, self._state.dictionary, self._began.version)
+        step = Step(work, target, checked.report, before, self._state.dictionary, self._began.version)
+        if self._timeline.journal is not None and self._timeline.journal.wants_states:
+            step.touched = work.touched()
+        return step
 
     def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
         from everlog.rules.checks import check_program

@@ -21,13 +21,14 @@ import os
 import socket
 import uuid
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from everlog.disk import sync
 from everlog.errors import DataError, EverlogError, NotFoundError, OutputError
-from everlog.store.disk import sync
+from everlog.tables.layout import SET, all_columns
 
 COMMITS = "_commits"
 LOCK = "_lock"
@@ -47,22 +48,35 @@ class TableState:
 
     folder: str  # its folder, inside that of the tables
     delta: int  # its Delta version
-    columns: tuple[str, ...]  # those of the data; not weight, not version
+    columns: tuple[str, ...]  # those of the data, not those of layout.STATE
     types: tuple[str, ...]  # of those columns, as Spark names them
-    weighted: bool = True
-    rows: int = 0  # all rows ever appended
-    facts: int = 0  # rows that remain when weights are summed
-    losses: bool = False  # whether any row has a weight below zero; without one the log holds each fact once
+    kind: str = SET  # or BAG, or PLAIN
+    rows: int = 0  # in all its files
+    facts: int = 0  # what the weights sum up to
+    changes: int = 0  # rows that came after the base, in which each fact stands once
+    change_files: int = 0  # that they are in; of a plain table: all its files
+    gains_only: bool = True  # and all of them are of facts that were not there: nothing has to be looked up
+
+    @property
+    def column_types(self) -> dict[str, str]:
+        return dict(zip(self.columns, self.types, strict=True))
+
+    @property
+    def all_types(self) -> dict[str, str]:
+        """Every column, with its type."""
+        return all_columns(self.column_types, self.kind)
 
 
 @dataclass(frozen=True)
 class Commit:
-    """A version: the state of its tables, and any information that the writer added."""
+    """A version: the state of its tables, what it added to them, and any information that the writer gave."""
 
     version: int
     tables: Mapping[str, TableState] = field(default_factory=dict)
     time: str = ""
     info: Mapping[str, Any] = field(default_factory=dict)
+    added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # files, inside the folder of their table
+    before: int = 0  # the version that it follows
 
 
 NOTHING = Commit(0, MappingProxyType({}))
@@ -95,7 +109,8 @@ def read_commit(folder: Path, version: int | None = None) -> Commit:
             name: TableState(**{**state, "columns": tuple(state["columns"]), "types": tuple(state["types"])})
             for name, state in data["tables"].items()
         }
-        return Commit(data["version"], tables, data["time"], data["info"])
+        added = {name: tuple(names) for name, names in data["added"].items()}
+        return Commit(data["version"], tables, data["time"], data["info"], added, data["before"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"this commit file cannot be read ({error})",
@@ -104,8 +119,11 @@ def read_commit(folder: Path, version: int | None = None) -> Commit:
         ) from error
 
 
-def write_commit(folder: Path, commit: Commit) -> Commit:
+def write_commit(folder: Path, commit: Commit, *, again: bool = False) -> Commit:
     """Make a version visible, or raise and leave everything as it was.
+
+    Args:
+        again: the version is there, and is to be the same in other files.
 
     Raises:
         CommitConflictError: the version is there already.
@@ -113,12 +131,14 @@ def write_commit(folder: Path, commit: Commit) -> Commit:
     """
     target = commit_path(folder, commit.version)
     beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
-    stamped = Commit(commit.version, commit.tables, dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), commit.info)
+    stamped = replace(commit, time=commit.time or dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
     data = {
         "version": stamped.version,
+        "before": stamped.before,
         "time": stamped.time,
         "info": dict(stamped.info),
         "tables": {name: asdict(state) for name, state in sorted(stamped.tables.items())},
+        "added": {name: list(files) for name, files in sorted(stamped.added.items())},
     }
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -126,7 +146,10 @@ def write_commit(folder: Path, commit: Commit) -> Commit:
             json.dump(data, stream, ensure_ascii=False, indent=1)
             stream.flush()
             os.fsync(stream.fileno())
-        os.link(beside, target)  # unlike a rename, this fails where the name is taken
+        if again:
+            os.replace(beside, target)
+        else:
+            os.link(beside, target)  # unlike a rename, this fails where the name is taken
         sync(target.parent)
     except FileExistsError:
         raise CommitConflictError(

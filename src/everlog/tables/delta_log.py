@@ -1,0 +1,208 @@
+"""How do Parquet files become part of a Delta table?
+
+Spark or this process writes them into a new folder inside the table's; this process looks at their footers and adds
+them to the table's log (`_delta_log`) with `deltalake`, in a few milliseconds. No jar is involved.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from everlog.disk import sync
+from everlog.errors import OutputError, UsageError
+from everlog.tables.layout import DELTA_TYPES
+
+LOG = "_delta_log"
+_CHECKPOINT_EVERY = 50  # versions of a log after which reading it begins at a checkpoint
+
+# Old versions are read by number, so their log entries stay, however old.
+_CONFIGURATION: Mapping[str, str | None] = {"delta.enableExpiredLogCleanup": "false"}
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A Parquet file with rows in it."""
+
+    path: Path
+    rows: int
+    size: int
+    weight: int  # the sum of the column of weights, or the number of rows where there is none
+    gains_only: bool  # every row is of a fact that was not there before
+
+
+def describe(place: Path, weight: str | None = None) -> list[DataFile]:
+    """The files in a folder that hold rows, from their footers."""
+    return [file for path in sorted(place.glob("*.parquet")) if (file := describe_file(path, weight)) is not None]
+
+
+def describe_file(path: Path, weight: str | None = None) -> DataFile | None:
+    """A file, unless it holds no rows."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        rows = file.metadata.num_rows
+        if not rows:
+            return None
+        total, gains_only = (rows, True) if weight is None else _weights(file, weight)
+    return DataFile(path, rows, path.stat().st_size, total, gains_only)
+
+
+def _weights(file: Any, column: str) -> tuple[int, bool]:
+    """The sum of a column of weights and whether all are positive; the footer tells where all are the same."""
+    import pyarrow.compute as pc
+
+    index = file.schema_arrow.get_field_index(column)
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    ranges = [group.column(index).statistics for group in groups]
+    if all(each is not None and each.has_min_max and each.min == each.max for each in ranges):
+        total = sum(group.num_rows * each.min for group, each in zip(groups, ranges, strict=True))
+        return total, all(each.min > 0 for each in ranges)
+    weights = file.read(columns=[column]).column(0)
+    return pc.sum(weights).as_py(), pc.min(weights).as_py() > 0
+
+
+def sync_all(files: Sequence[DataFile]) -> None:
+    """Wait until the files are on disk."""
+    for file in files:
+        sync(file.path)
+    for folder in {file.path.parent for file in files}:
+        sync(folder)
+        sync(folder.parent)
+
+
+def delta_table(folder: Path, version: int | None = None) -> Any:
+    """A table, at a version of its log."""
+    try:
+        from deltalake import DeltaTable
+    except ImportError as error:
+        raise UsageError("tables need the package deltalake", hint="pip install everlog[spark]") from error
+    return DeltaTable(str(folder), version=version)
+
+
+class DeltaLogs:
+    """The logs of the tables in a folder, as far as they were read: a version never changes, and opening takes time."""
+
+    def __init__(self) -> None:
+        self._tables: dict[Path, Any] = {}
+        self._files: dict[tuple[Path, int], list[str]] = {}
+
+    def files(self, folder: Path, version: int) -> list[str]:
+        """The files of a Delta version, as absolute paths."""
+        known = self._files.get((folder, version))
+        if known is None:
+            # Relative names, joined here: `file_uris` would give a space in the folder's name as %20.
+            names = delta_table(folder, version).get_add_actions().column("path").to_pylist()
+            known = self._files[folder, version] = sorted(str(folder / name) for name in names)
+        return known
+
+    def add(
+        self, folder: Path, base: int, types: Mapping[str, str], added: Sequence[DataFile], *, replace: bool = False
+    ) -> int | None:
+        """Add files to what a Delta version of a table holds; -1 stands for a table that is not there yet.
+
+        Versions after `base` come from runs that did not commit: their files are removed first. With `replace`, the
+        added files are all that the new version holds.
+
+        Returns:
+            the Delta version that holds the files wanted; None where another writer came in between.
+        """
+        from deltalake.exceptions import CommitFailedError, DeltaError
+
+        known = self.files(folder, base) if base >= 0 and not replace else []
+        wanted = sorted({*known, *(str(file.path) for file in added)})
+        try:
+            if base < 0:
+                version = create(folder, types, added)
+            else:
+                version = self._add(folder, base, types, added, replace)
+        except CommitFailedError:
+            self._tables.pop(folder, None)
+            return None
+        except DeltaError as error:
+            self._tables.pop(folder, None)
+            if base < 0 and "exist" in str(error):
+                return None
+            raise OutputError(
+                f"{folder}: the table's log cannot be written ({error})",
+                hint="what was committed before is still there; free some room or check permissions, then run again",
+            ) from error
+        sync(folder / LOG / f"{version:020d}.json")
+        sync(folder / LOG)
+        if version != base + 1 and self.files(folder, version) != wanted:
+            return None
+        self._files[folder, version] = wanted
+        self._files.pop((folder, base), None)
+        return version
+
+    def _add(self, folder: Path, base: int, types: Mapping[str, str], added: Sequence[DataFile], replace: bool) -> int:
+        from deltalake import CommitProperties
+
+        table = self._tables.get(folder)
+        if table is None:
+            table = self._tables[folder] = delta_table(folder)
+        else:
+            table.update_incremental()
+        if table.version() != base:
+            table.restore(base)
+            table.update_incremental()
+        version: int = table.version() + 1
+        # Without retries a version that somebody else made in between is an error, not something to build upon.
+        table.create_write_transaction(
+            _actions(folder, added),
+            "overwrite" if replace else "append",
+            _schema(types),
+            commit_properties=CommitProperties(max_commit_retries=0),
+        )
+        if version % _CHECKPOINT_EVERY == 0:
+            delta_table(folder).create_checkpoint()
+        return version
+
+
+def create(folder: Path, types: Mapping[str, str], added: Sequence[DataFile]) -> int:
+    """A new table that holds the files; gives its first version."""
+    from deltalake.transaction import create_table_with_add_actions
+
+    folder.mkdir(parents=True, exist_ok=True)
+    create_table_with_add_actions(
+        str(folder), _schema(types), _actions(folder, added), mode="error", configuration=_CONFIGURATION
+    )
+    return 0
+
+
+def overwrite(folder: Path, types: Mapping[str, str], added: Sequence[DataFile]) -> None:
+    """Make the files the whole content of a table, new or not; readers see all of it or what was there before."""
+    from deltalake import DeltaTable
+
+    if not DeltaTable.is_deltatable(str(folder)):
+        create(folder, types, added)
+        return
+    DeltaTable(str(folder)).create_write_transaction(_actions(folder, added), "overwrite", _schema(types))
+
+
+def _schema(types: Mapping[str, str]) -> Any:
+    from deltalake import Field, Schema
+    from deltalake.schema import PrimitiveType
+
+    return Schema([Field(name, PrimitiveType(DELTA_TYPES[type_])) for name, type_ in types.items()])
+
+
+def _actions(folder: Path, added: Sequence[DataFile]) -> list[Any]:
+    from deltalake.transaction import AddAction
+
+    now = int(time.time() * 1000)
+    return [
+        AddAction(
+            path=file.path.relative_to(folder).as_posix(),
+            size=file.size,
+            partition_values={},
+            modification_time=now,
+            data_change=True,
+            stats=json.dumps({"numRecords": file.rows}),
+        )
+        for file in added
+    ]

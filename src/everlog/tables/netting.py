@@ -1,0 +1,74 @@
+"""Which facts does a table hold, given its base and the changes since then?
+
+The last row of a fact says whether it is there. Changes are few: their last rows are found by sorting, and the base is
+read past the facts that are among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+
+from everlog.tables.commits import TableState
+from everlog.tables.layout import BAG, DERIVATIONS, PLAIN, VERSION, WEIGHT, arrow_schema
+from everlog.tables.table_store import TableFiles
+
+
+def read_files(files: Sequence[str], state: TableState) -> pa.Table:
+    """All rows of some files of a table."""
+    schema = arrow_schema(state.all_types)
+    if not files:
+        return schema.empty_table()
+    return ds.dataset(list(files), schema=schema, format="parquet").to_table()
+
+
+def present_rows(files: TableFiles, state: TableState) -> pa.Table:
+    """The rows of the facts that are there."""
+    base, changes = read_files(files.base, state), read_files(files.changes, state)
+    if state.kind == PLAIN or not changes.num_rows:
+        return pa.concat_tables([base, changes])
+    if state.gains_only:
+        return pa.concat_tables([base, changes])
+    last = last_rows(changes, state.columns)
+    there = _as_base(last.filter(is_there(last, state)), state)
+    if not state.columns:  # there is one fact, and the changes are about it
+        return there
+    keys = last.select(list(state.columns))
+    untouched = base.join(keys, list(state.columns), join_type="left anti")
+    return pa.concat_tables([untouched.select(base.column_names), there])
+
+
+def _as_base(rows: pa.Table, state: TableState) -> pa.Table:
+    """Rows that say of themselves that the fact is there, not what became of it."""
+    weights = rows[DERIVATIONS] if state.kind == BAG else pa.array(np.ones(rows.num_rows, np.int64))
+    return rows.set_column(rows.column_names.index(WEIGHT), WEIGHT, weights)
+
+
+def is_there(rows: pa.Table, state: TableState) -> Any:
+    """Whether the fact of each row is there after it."""
+    if state.kind == BAG:
+        return pc.greater(rows[DERIVATIONS], 0)
+    return pc.greater_equal(rows[WEIGHT], 0)
+
+
+def last_rows(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
+    """The last row of each fact."""
+    versions = rows[VERSION].to_numpy()
+    keys = [rows[name].to_numpy() for name in columns]
+    order = np.lexsort((versions, *keys[::-1]))
+    is_last = np.ones(len(order), bool)
+    differs = [key[order[1:]] != key[order[:-1]] for key in keys]
+    is_last[:-1] = np.logical_or.reduce(differs) if differs else False
+    return rows.take(pa.array(order[is_last]))
+
+
+def change_rows(files: Sequence[str], state: TableState) -> pa.Table:
+    """The rows that brought or took a fact, in the order of their versions."""
+    rows = read_files(files, state)
+    rows = rows.filter(pc.not_equal(rows[WEIGHT], 0)) if state.kind != PLAIN else rows
+    return rows.sort_by(VERSION)

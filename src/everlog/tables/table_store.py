@@ -1,0 +1,199 @@
+"""Where does the pipeline store facts between runs?
+
+In Delta Lake tables, a folder each inside one folder, without any jar: Parquet files are written into a folder of their
+own below the table's, by Spark or by this process, and added to the table's log with `deltalake`. What a row says is in
+layout.py. A table has a *base*, in which each fact stands once, and the *changes* of the versions since then, few
+against it; reading takes the last row of each changed fact and the others from the base (netting.py). When changes have
+become many they are made part of a new base.
+
+    edge/base-3-5c…/part-0.parquet       edge/change-4-09…/part-0.parquet       edge/_delta_log/…
+
+Several tables change together: `begin` gives a transaction (writing.py), and only its commit (commits.py) makes
+everything in it visible. A run that ends before that leaves files, or Delta versions, that no commit names. Nobody
+reads them; the next transaction puts a table's log back to what the last commit names before it adds to it; `tidy`
+removes the files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from everlog.errors import HistoryError, NotFoundError
+from everlog.tables import commits, delta_log
+from everlog.tables.commits import Commit, TableState
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from everlog.tables.writing import TableTransaction
+
+BASE, CHANGE = "base", "change"  # what folders of files begin with
+
+
+class TableFiles(NamedTuple):
+    """The files of a table in a version."""
+
+    base: list[str]
+    changes: list[str]
+
+    @classmethod
+    def of(cls, paths: list[str]) -> TableFiles:
+        is_change = [Path(path).parent.name.startswith(f"{CHANGE}-") for path in paths]
+        return cls(
+            [path for path, change in zip(paths, is_change, strict=True) if not change],
+            [path for path, change in zip(paths, is_change, strict=True) if change],
+        )
+
+
+def is_table_folder(folder: Path) -> bool:
+    """Whether tables are kept there."""
+    return (folder / commits.COMMITS).is_dir()
+
+
+class TableStore:
+    """A folder of tables. Readers need nothing else; a writer holds the folder's lock until its transaction ends."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder).absolute()
+        self.logs = delta_log.DeltaLogs()
+
+    def versions(self) -> list[int]:
+        """The committed versions, the oldest first."""
+        return commits.committed_versions(self.folder)
+
+    def commit(self, version: int | None = None) -> Commit:
+        """What a version consists of, the last one by default; version 0 is there before the first commit."""
+        return commits.read_commit(self.folder, version)
+
+    def begin(self) -> TableTransaction:
+        """Start the next version. Use it as a context manager: leaving the block without a commit leaves no trace.
+
+        Raises:
+            CommitConflictError: somebody else is writing.
+        """
+        from everlog.tables.writing import TableTransaction
+
+        return TableTransaction(self)
+
+    def state(self, table: str, version: int | None = None) -> TableState:
+        return self.state_in(self.commit(version), table)
+
+    def state_in(self, commit: Commit, table: str) -> TableState:
+        """The state of a table in a commit, which must have it."""
+        state = commit.tables.get(table)
+        if state is not None:
+            return state
+        near = difflib.get_close_matches(table, commit.tables, n=1)
+        known = ", ".join(sorted(commit.tables)) or "none"
+        raise NotFoundError(
+            f"{self.folder}: version {commit.version} has no table {table}; its tables: {known}",
+            hint=f"did you mean {near[0]}?" if near else None,
+        )
+
+    def files(self, table: str, version: int | None = None) -> TableFiles:
+        """The Parquet files of a table in a version."""
+        return self.files_of(self.state(table, version))
+
+    def files_of(self, state: TableState) -> TableFiles:
+        return TableFiles.of(self.logs.files(self.folder / state.folder, state.delta))
+
+    def rows(self, table: str, version: int | None = None) -> pa.Table:
+        """The rows of the facts that are there in a version, with all that is known of them; read by this process."""
+        from everlog.tables.netting import present_rows
+
+        state = self.state(table, version)
+        return present_rows(self.files_of(state), state)
+
+    def changes(self, table: str, since: int, until: int | None = None) -> pa.Table:
+        """What happened to a table after a version, up to another or the last: its rows with a weight, oldest first.
+
+        Raises:
+            HistoryError: the changes after that version are not there any more.
+        """
+        from everlog.tables.netting import change_rows
+
+        files, state = self.change_files(table, since, until)
+        return change_rows(files, state)
+
+    def change_files(self, table: str, since: int, until: int | None = None) -> tuple[list[str], TableState]:
+        """The files that say what happened to a table after a version, and how it is now."""
+        newest = self.commit(until)
+        known = self.versions()
+        oldest = 0 if known and self.commit(known[0]).before == 0 else known[0] if known else 0
+        if since < oldest:
+            raise HistoryError(since, oldest)
+        state, found = self.state_in(newest, table), []
+        for version in (version for version in known if since < version <= newest.version):
+            commit = self.commit(version)
+            if table in commit.added and commit.tables[table].columns == state.columns:
+                found += [str(self.folder / commit.tables[table].folder / name) for name in commit.added[table]]
+        return found, state
+
+    # --- what is not needed any more ----------------------------------------------------------------------------------
+
+    def tidy(self) -> int:
+        """Remove the files that no version names: what killed runs left behind. Returns how many there were."""
+        with commits.writer_lock(self.folder):
+            return self._tidy()
+
+    def vacuum(self, keep: int) -> tuple[int, int]:
+        """Forget all but the last versions, and remove the files that only the others needed.
+
+        Returns:
+            how many versions and how many files are gone.
+        """
+        with commits.writer_lock(self.folder):
+            old = self.versions()[: -max(1, keep)]
+            for version in old:
+                commits.commit_path(self.folder, version).unlink()
+            return len(old), self._tidy()
+
+    def _tidy(self) -> int:
+        named: dict[str, set[str]] = {}
+        seen: set[tuple[str, int]] = set()
+        for version in self.versions():
+            commit = self.commit(version)
+            for table, state in commit.tables.items():
+                files = named.setdefault(state.folder, set())
+                if (state.folder, state.delta) not in seen:
+                    seen.add((state.folder, state.delta))
+                    files.update(self.logs.files(self.folder / state.folder, state.delta))
+                files.update(str(self.folder / state.folder / name) for name in commit.added.get(table, ()))
+        return sum(
+            _tidy_folder(folder, named.get(folder.name))
+            for folder in (self.folder.iterdir() if self.folder.is_dir() else ())
+            if folder.is_dir() and not folder.name.startswith("_")
+        )
+
+
+def _tidy_folder(folder: Path, named: set[str] | None) -> int:
+    removed = 0
+    for file in folder.rglob("*.parquet"):
+        # The log's checkpoints are Parquet too.
+        if named is None or (str(file) not in named and delta_log.LOG not in file.parts):
+            file.unlink()
+            removed += 1
+    if named is None:
+        shutil.rmtree(folder)
+        return removed
+    for below in folder.iterdir():
+        if below.name != delta_log.LOG and below.is_dir() and not any(below.rglob("*.parquet")):
+            shutil.rmtree(below)
+    return removed
+
+
+def folder_name(table: str) -> str:
+    """A table's name as a folder's: names that file systems cannot take get a few digits that tell them apart.
+
+    >>> folder_name("edge"), folder_name("http://ex.org/p"), folder_name("Edge")
+    ('edge', 'http_ex.org_p-3eb0a6e8', 'Edge-0adf5e9e')
+    """
+    safe = re.sub(r"[^\w.-]+", "_", table).strip("_.")[:80]
+    # Some file systems take Edge and edge for the same, and what begins with _ is not a table.
+    plain = safe == table and table == table.lower() and not table.startswith("_")
+    return safe if plain else f"{safe}-{hashlib.sha256(table.encode()).hexdigest()[:8]}"

@@ -1,0 +1,284 @@
+"""How does the next version of the tables come about?
+
+    with TableStore("tables").begin() as transaction:
+        transaction.append("edge", rows)
+        transaction.commit({"program": "…"})
+
+Files are written where nobody looks for them; the commit adds them to the logs of their tables and makes the version
+visible. Whoever writes by Spark asks for a place (`begin_write`), has Spark write there, and says so (`end_write`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from everlog.errors import UsageError
+from everlog.tables import commits, delta_log
+from everlog.tables.commits import Commit, CommitConflictError, TableState
+from everlog.tables.layout import BAG, PLAIN, SET, WEIGHT, arrow_schema
+from everlog.tables.table_store import BASE, CHANGE, TableFiles, TableStore, folder_name
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where files of a table are being written."""
+
+    table: str
+    path: Path
+    state: TableState  # what the table is before
+    is_base: bool
+    replaces: bool  # what was there before goes
+    fed: bool  # the rows say what changed, and are to be found by `changes`
+
+
+@dataclass
+class _Written:
+    """What a transaction has written of a table so far."""
+
+    files: list[delta_log.DataFile] = field(default_factory=list)
+    feed: list[delta_log.DataFile] = field(default_factory=list)
+    replaces: bool = False
+
+
+class TableTransaction:
+    """The next version, while it is being written."""
+
+    def __init__(self, store: TableStore) -> None:
+        self.store = store
+        self._held = contextlib.ExitStack()
+        self._held.enter_context(commits.writer_lock(store.folder))
+        try:
+            self.base = store.commit()
+        except BaseException:
+            self._held.close()
+            raise
+        self.version = self.base.version + 1
+        self._states = dict(self.base.tables)
+        self._written: dict[str, _Written] = {}
+        self._places: list[Path] = []  # folders that are removed unless committed
+
+    def __enter__(self) -> TableTransaction:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.abort()
+
+    @property
+    def tables(self) -> Mapping[str, TableState]:
+        """The tables as they would be after a commit now."""
+        return self._states
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything was written."""
+        return bool(self._written)
+
+    def files(self, table: str) -> TableFiles:
+        """The files of a table as this transaction has it so far."""
+        state = self.store.state_in(Commit(self.version, self._states), table)
+        known = self.base.tables.get(table)
+        written = self._written.get(table, _Written())
+        before = TableFiles([], [])
+        if known is not None and known.folder == state.folder and not written.replaces:
+            before = self.store.files_of(known)
+        after = TableFiles.of([str(file.path) for file in written.files])
+        return TableFiles(before.base + after.base, before.changes + after.changes)
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def append(
+        self, table: str, rows: pa.Table, columns: Mapping[str, str], kind: str = SET, *, replaces: bool = False
+    ) -> int:
+        """Write rows in this process; returns how many. They have all columns of the table (layout.py)."""
+        import pyarrow.parquet as pq
+
+        place = self.begin_write(table, columns, kind, replaces=replaces)
+        if rows.num_rows:
+            self._write(pq, rows.select(list(place.state.all_types)).cast(arrow_schema(place.state.all_types)), place)
+        return self.end_write(place)
+
+    def feed(self, table: str, rows: pa.Table) -> None:
+        """Rows that say what changed in a table that is written anew."""
+        import pyarrow.parquet as pq
+
+        state = self._states[table]
+        place = Place(table, self._new_place(state, CHANGE), state, is_base=False, replaces=False, fed=True)
+        if rows.num_rows:
+            self._write(pq, rows.select(list(state.all_types)).cast(arrow_schema(state.all_types)), place)
+            self._written[table].feed += delta_log.describe(place.path, WEIGHT)
+
+    def drop(self, table: str) -> None:
+        """From this version on the table is not there any more."""
+        self._states.pop(table, None)
+        self._written.pop(table, None)
+
+    def _write(self, pq: Any, rows: pa.Table, place: Place) -> None:
+        try:
+            place.path.mkdir(parents=True, exist_ok=True)
+            pq.write_table(rows, place.path / "part-0.parquet")
+        except OSError as error:
+            raise commits.unwritable(self.store.folder, error) from error
+
+    def begin_write(
+        self,
+        table: str,
+        columns: Mapping[str, str],
+        kind: str = SET,
+        *,
+        replaces: bool = False,
+        fed: bool | None = None,
+    ) -> Place:
+        """A folder, not there yet, for Parquet files with the columns of the table, each row once.
+
+        Args:
+            columns: the columns of the data, with Spark's names of their types.
+            kind: SET, BAG or PLAIN.
+            replaces: the rows are all that the table is to hold, and may have other columns than it had.
+            fed: the rows say what this version changes; by default, unless they replace others.
+        """
+        state = self._prepared(table, columns, kind, replaces)
+        is_base = kind == PLAIN or replaces or not state.rows
+        path = self._new_place(state, BASE if is_base else CHANGE)
+        return Place(table, path, state, is_base, replaces, (not replaces or not state.rows) if fed is None else fed)
+
+    def end_write(self, place: Place, names: Sequence[str] | None = None) -> int:
+        """The files in a place, or some of them by name, become part of the table; returns how many rows they have."""
+        weight = None if place.state.kind == PLAIN else WEIGHT
+        written = delta_log.describe(place.path, weight)
+        if names is not None:
+            written = [file for file in written if file.path.name in names]
+        return self._add(place, written)
+
+    def _prepared(self, table: str, columns: Mapping[str, str], kind: str, replaces: bool) -> TableState:
+        state = self._states.get(table)
+        if state is not None:
+            if state.column_types == dict(columns) and state.kind == kind:
+                return state
+            if not replaces:
+                raise UsageError(
+                    f"table {table} has the columns {_listed(state.column_types)}, not {_listed(columns)}",
+                    hint="give the rows those columns, or begin the table anew",
+                )
+        self._written.pop(table, None)
+        folder = folder_name(table)
+        if (self.store.folder / folder).exists():
+            # Left by a run that was killed, or the table as it was with other columns: neither is touched.
+            folder = f"{folder}-{uuid.uuid4().hex[:8]}"
+        self._places.append(self.store.folder / folder)
+        return TableState(folder, -1, tuple(columns), tuple(columns.values()), kind)
+
+    def _new_place(self, state: TableState, kind: str) -> Path:
+        place = self.store.folder / state.folder / f"{kind}-{self.version}-{uuid.uuid4().hex[:12]}"
+        self._places.append(place)
+        return place
+
+    def _add(self, place: Place, written: Sequence[delta_log.DataFile]) -> int:
+        table, state = place.table, place.state
+        rows, weight = sum(file.rows for file in written), sum(file.weight for file in written)
+        if not written:
+            shutil.rmtree(place.path, ignore_errors=True)
+            if not place.replaces and table in self._states and self._states[table].folder == state.folder:
+                return 0
+        if place.replaces:
+            state = replace(state, rows=0, facts=0, changes=0, change_files=0, gains_only=True)
+        counts = not place.is_base or (state.kind == PLAIN and not place.replaces)
+        self._states[table] = replace(
+            state,
+            rows=state.rows + rows,
+            facts=state.facts + weight,
+            changes=state.changes + (0 if place.is_base else rows),
+            change_files=state.change_files + (len(written) if counts else 0),
+            # A fact of a bag may have been there before, and become more.
+            gains_only=state.gains_only
+            and (place.is_base or (state.kind != BAG and all(file.gains_only for file in written))),
+        )
+        known = self._written.setdefault(table, _Written())
+        if place.replaces:
+            known.replaces, known.files = True, []
+        known.files += written
+        if place.fed:
+            known.feed += written
+        return rows
+
+    # --- the end ------------------------------------------------------------------------------------------------------
+
+    def commit(self, info: Mapping[str, Any] | None = None) -> Commit:
+        """Make everything visible at once, as one version.
+
+        Raises:
+            CommitConflictError: another writer came first.
+            OutputError: the disk is full or the folder is closed to us. In both cases the version before remains.
+        """
+        try:
+            self._log_all()
+            added = {
+                table: tuple(self._name(table, file) for file in written.feed)
+                for table, written in self._written.items()
+                if written.feed
+            }
+            done = commits.write_commit(
+                self.store.folder, Commit(self.version, self._states, "", info or {}, added, self.base.version)
+            )
+        except BaseException as error:
+            if commits.commit_path(self.store.folder, self.version).exists():
+                # The commit is ours, with a failure after it, or another writer's: `tidy` can tell.
+                self._places.clear()
+            if isinstance(error, OSError):
+                raise commits.unwritable(self.store.folder, error) from error
+            raise
+        self._places.clear()
+        self.abort()
+        return done
+
+    def commit_again(self) -> Commit:
+        """Make the last version the same in other files: what was written replaces tables and changes no fact."""
+        try:
+            self._log_all()
+            done = commits.write_commit(self.store.folder, replace(self.base, tables=self._states), again=True)
+        except OSError as error:
+            raise commits.unwritable(self.store.folder, error) from error
+        self._places.clear()
+        self.abort()
+        return done
+
+    def _log_all(self) -> None:
+        for table, written in self._written.items():
+            delta_log.sync_all([*written.files, *written.feed])
+            self._states[table] = self._log(self._states[table], written)
+
+    def _name(self, table: str, file: delta_log.DataFile) -> str:
+        return file.path.relative_to(self.store.folder / self._states[table].folder).as_posix()
+
+    def _log(self, state: TableState, written: _Written) -> TableState:
+        """Add the files to the table's Delta log; the version it gives holds what it should, and nothing else."""
+        folder = self.store.folder / state.folder
+        delta = self.store.logs.add(folder, state.delta, state.all_types, written.files, replace=written.replaces)
+        if delta is None:
+            raise CommitConflictError(
+                f"{folder}: another writer changed this table in the meantime",
+                hint="run again: it then continues from what that writer committed",
+            )
+        return replace(state, delta=delta)
+
+    def abort(self) -> None:
+        """Discard what was written and release the lock; after a commit, only release the lock."""
+        for place in self._places:
+            shutil.rmtree(place, ignore_errors=True)
+        self._places, self._written = [], {}
+        self._held.close()
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    return "(" + ", ".join(f"{name} {type_}" for name, type_ in columns.items()) + ")"

@@ -15,13 +15,15 @@ from everlog.pipeline.job import PipelineReport
 def read_odd(path: Path) -> list[tuple[str, float, float, float]]:
     """Turbine, its temperature, the median nearby, and what it is off by: a row per odd sensor, the worst first."""
     with open(path, encoding="utf-8", newline="") as lines:
-        rows = [(name, float(reads), float(median), float(off)) for name, reads, median, off in csv.reader(lines)]
+        _, *found = csv.reader(lines)  # the first line holds the names
+    rows = [(name, float(reads), float(median), float(off)) for name, reads, median, off in found]
     return sorted(rows, key=lambda row: (-row[3], row[0]))
 
 
 def read_temperatures(path: Path) -> dict[str, float]:
     with open(path, encoding="utf-8", newline="") as lines:
-        return {name: float(degrees) for name, degrees in csv.reader(lines)}
+        _, *found = csv.reader(lines)
+    return {name: float(degrees) for name, degrees in found}
 
 
 def show(console: Console, report: PipelineReport, odd: list[tuple[str, float, float, float]]) -> None:

@@ -24,7 +24,8 @@ from everlog.formats.rdf import FORMATS
 from everlog.formats.reading import read_facts
 from everlog.pipeline.ingest import Ingested, ingest
 from everlog.pipeline.parsing import keys_of_block
-from everlog.pipeline.sources import InputSource, scope_of
+from everlog.pipeline.source_files import scope_of
+from everlog.pipeline.sources import InputSource
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -361,14 +362,6 @@ def test_values_that_are_not_of_their_type(spark: SparkSession, tmp_path: Path) 
     assert facts(read) == {"e": Counter([('"a', "^integer 1"), ('"c', "^integer 3")])}
 
 
-def test_rows_without_a_value(spark: SparkSession, tmp_path: Path) -> None:
-    pq.write_table(pa.table({"a": ["x", None], "b": [1, 2]}), tmp_path / "e.parquet")
-    read = ingest(spark, [InputSource(tmp_path / "e.parquet")], max_rejects=0.5)
-    assert rejected(read) == [("e.parquet", None, '{"a":null,"b":2}')]
-    with pytest.raises(DataError, match="a column has no value"):
-        ingest(spark, [InputSource(tmp_path / "e.parquet")])
-
-
 @pytest.mark.parametrize("name", ["a.nt.gz", "a.csv.gz", "a.jsonl.gz", "a.ttl.gz", "a.nt.bz2"])
 @pytest.mark.parametrize("damage", ["cut", "not packed"])
 def test_a_broken_archive_names_its_file(spark: SparkSession, tmp_path: Path, name: str, damage: str) -> None:
@@ -435,7 +428,7 @@ def test_options_that_make_no_sense(spark: SparkSession, tmp_path: Path) -> None
         InputSource(nt, header=True),
         InputSource(csv, graph="x:g"),
         InputSource(csv, types=["strin"]),
-        InputSource(csv, columns=["a"]),
+        InputSource(nt, columns=["a"]),
         InputSource(nt, graph="g"),
         InputSource(nt, format="n3"),
         InputSource(frame),

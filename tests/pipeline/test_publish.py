@@ -50,13 +50,13 @@ def expected(folder: Path, name: str, relation: str, rows: list[tuple[str, ...]]
 
 def test_csv_is_that_of_the_in_process_writer(spark: SparkSession, tmp_path: Path) -> None:
     path = tmp_path / "odd.csv"
-    assert publish(spark, {"odd": frame(spark, ODD_KEYS)}, [Output("odd", path)]) == [path]
+    assert publish(spark, {"odd": frame(spark, ODD_KEYS)}, [Output("odd", path, header=False)]) == [path]
     assert sorted(path.read_bytes().decode().split("\n")) == expected(tmp_path, "odd.csv", "odd", ODD_KEYS)
 
 
 def test_csv_with_one_column(spark: SparkSession, tmp_path: Path) -> None:
     rows = [(row[0],) for row in ODD_KEYS]
-    publish(spark, {"odd": frame(spark, rows)}, [Output("odd", tmp_path / "odd.csv")])
+    publish(spark, {"odd": frame(spark, rows)}, [Output("odd", tmp_path / "odd.csv", header=False)])
     lines = sorted((tmp_path / "odd.csv").read_bytes().decode().split("\n"))
     assert lines == expected(tmp_path, "odd.csv", "odd", rows)
 
@@ -108,12 +108,12 @@ def test_outputs_are_replaced(spark: SparkSession, tmp_path: Path) -> None:
 
     outputs = [
         Output("r", tmp_path / "r.csv"),
-        Output("r", tmp_path / "parts", "csv"),
+        Output("r", tmp_path / "parts", "csv", header=False),
         Output("r", tmp_path / "table"),
     ]
     publish(spark, {"r": frame(spark, [('"a', '"b')])}, outputs)
     publish(spark, {"r": frame(spark, [('"c', '"d')])}, outputs)
-    assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "c,d\n"
+    assert (tmp_path / "r.csv").read_text(encoding="utf-8") == "c1,c2\nc,d\n"
     parts = "".join(path.read_text(encoding="utf-8") for path in sorted((tmp_path / "parts").glob("part-*")))
     assert parts == "c,d\n"
     table = DeltaTable(str(tmp_path / "table"))
@@ -130,7 +130,7 @@ def test_facts_without_arguments(spark: SparkSession, tmp_path: Path) -> None:
 
 def test_no_facts_make_an_empty_file(spark: SparkSession, tmp_path: Path) -> None:
     publish(spark, {"r": spark.createDataFrame([], "c1 string")}, [Output("r", tmp_path / "r.csv")])
-    assert (tmp_path / "r.csv").read_bytes() == b""
+    assert (tmp_path / "r.csv").read_bytes() == b"c1\n"
 
 
 def test_a_folder_with_other_things_is_not_replaced(spark: SparkSession, tmp_path: Path) -> None:

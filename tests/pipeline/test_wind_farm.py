@@ -48,7 +48,8 @@ def report(folder: Path, spark: SparkSession) -> PipelineReport:
 
 def rows(path: Path) -> set[tuple[str, ...]]:
     with open(path, encoding="utf-8", newline="") as lines:
-        return set(map(tuple, csv.reader(lines)))
+        _, *found = csv.reader(lines)
+        return set(map(tuple, found))
 
 
 def in_process(folder: Path) -> dict[str, set[tuple[str, ...]]]:

@@ -127,14 +127,19 @@ def _wrong_field(path: Path, delimiter: str, row: int, wrong: WrongField) -> Dat
     )
 
 
-def csv_records(path: Path, delimiter: str, end: str | None = None) -> Iterator[tuple[int, list[str]]]:
-    """The rows with the line each begins on, read the slow way; `end` is one more line after the last."""
+def csv_records(
+    path: Path, delimiter: str, end: str | None = None, *, quoted: bool | None = None
+) -> Iterator[tuple[int, list[str]]]:
+    """The rows with the line each begins on, read the slow way; `end` is one more line after the last.
+
+    `quoted` says whether fields may stand in quotes; by default they may where a comma is between them.
+    """
     with open_bytes(path) as stream, _long_fields():
         lines: Iterator[str] = _lines(stream, str(path))
         if end:
             lines = itertools.chain(lines, [end])
-        if delimiter == ",":
-            reader = csv.reader(lines)
+        if delimiter == "," if quoted is None else quoted:
+            reader = csv.reader(lines, delimiter=delimiter)
         else:
             reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
         while True:

@@ -27,16 +27,20 @@ BLOCK_ROWS = 1 << 20
 def read_parquet(path: Path, relation: str, *, format: str) -> Iterator[FactBlock]:
     """The rows of a Parquet (`format` "parquet") or Arrow IPC ("arrow") file as facts of one relation."""
     row = 1
+    for part in read_rows(path, format):
+        columns = tuple(
+            value_column(column, name, path, row) for name, column in zip(part.schema.names, part.columns, strict=True)
+        )
+        yield FactBlock(relation, columns)
+        row += part.num_rows
+
+
+def read_rows(path: Path, format: str) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet or Arrow file as they are, in batches of bounded size."""
     with _translated(path, format), contextlib.ExitStack() as stack:
         for batch in _batches(path, format, stack):
             for start in range(0, batch.num_rows, BLOCK_ROWS):
-                part = batch.slice(start, BLOCK_ROWS)
-                columns = tuple(
-                    _column(column, name, path, row)
-                    for name, column in zip(part.schema.names, part.columns, strict=True)
-                )
-                yield FactBlock(relation, columns)
-                row += part.num_rows
+                yield batch.slice(start, BLOCK_ROWS)
 
 
 def write_parquet(
@@ -98,11 +102,11 @@ def _translated(path: Path, format: str) -> Iterator[None]:
         ) from error
 
 
-def _column(column: pa.Array, name: str, path: Path, row: int) -> pa.Array:
+def value_column(column: pa.Array, name: str, path: Path, row: int) -> pa.Array:
     """A column in a type that the dictionary knows, without nulls."""
     type_ = column.type
     plain = type_.value_type if pa.types.is_dictionary(type_) else type_
-    target = _target(plain)
+    target = value_type(plain)
     if target is None:
         raise DataError(
             f"column {name!r} holds {plain}, which is no type of term",
@@ -120,7 +124,7 @@ def _column(column: pa.Array, name: str, path: Path, row: int) -> pa.Array:
         if pa.types.is_string(plain) and column.dictionary.null_count == 0:
             return column
         column = column.dictionary_decode()
-        return _column(column, name, path, row)
+        return value_column(column, name, path, row)
     if type_ == target:
         return column
     try:
@@ -133,7 +137,7 @@ def _column(column: pa.Array, name: str, path: Path, row: int) -> pa.Array:
         ) from error
 
 
-def _target(type_: pa.DataType) -> pa.DataType | None:
+def value_type(type_: pa.DataType) -> pa.DataType | None:
     """The type to read a column as; None where there is none."""
     types = pa.types
     if types.is_integer(type_):

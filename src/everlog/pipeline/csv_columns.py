@@ -2,103 +2,104 @@
 
 A line without quotes is a row, cut at the delimiter. A line with quotes is one too if it is well formed by itself; if
 all lines of a file are of these two kinds, no field spans lines, and the file may be split anywhere. Any other file is
-read by one task. Typed columns other than strings and plain integers are made by Python (parsing.py), where `fields`
-knows their rules.
+read by one task. Cells without a value, and typed columns other than strings and plain integers, are left to Python
+(row_parsing.py), where `fields` knows their rules.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
-from everlog.errors import DataError
 from everlog.formats.compression import open_bytes
-from everlog.pipeline import parsing
 from everlog.pipeline.documents import gather_documents, parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
+from everlog.pipeline.partitions import partition_names, with_partitions
+from everlog.pipeline.picking import SIGNS, Picked, named_csv
+from everlog.pipeline.places import path_of
 from everlog.pipeline.rejects import reading
-from everlog.pipeline.sources import InputSource, SourceFile, path_of
+from everlog.pipeline.row_parsing import RowReader, parse_csv_lines, split_row
+from everlog.pipeline.source_files import SourceFile
+from everlog.pipeline.sources import InputSource
 
-# What a line is.
-NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = (
-    0,
-    1,
-    2,
-    3,
-    4,
-)  # UNSPLITTABLE: the whole file must be read by one task
+# What a line is. UNSPLITTABLE: the whole file must be read by one task.
+NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = 0, 1, 2, 3, 4
 
-_FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^",]*+)'
-_WELL_FORMED = rf"\A{_FIELD}(?:,{_FIELD})*+\z"
+_FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{0}]*+)'
 _INTEGER = r"\A[+-]?[0-9]{1,18}\z"  # more digits than 64 bits hold are left to Python
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Files with rows of one shape."""
+
+    relation: str
+    format: str
+    width: int
+    header: str | None
+    picked: Picked
 
 
 def gather_csv(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
     """The facts of CSV and TSV files."""
-    groups: dict[tuple[str, str, int, str | None], list[SourceFile]] = {}
+    groups: dict[_Rows, list[SourceFile]] = {}
     whole: list[SourceFile] = []
     for file in files:
-        delimiter = "," if file.format == "csv" else "\t"
+        delimiter, quoted = source.cell_delimiter(file.format), file.format == "csv"
         first = _first_line(gathered, file)
         if first is None:
             continue  # no rows, no facts
-        if first == "()" or not well_formed(first, delimiter):
+        if first == "()" or (quoted and not well_formed(first, delimiter)):
             whole.append(file)
             continue
-        width = len(parsing.split_row(first, delimiter))
-        if source.types is not None and len(source.types) != width:
-            raise DataError(
-                f"{len(source.types)} types are given, but the file has {parsing.count_columns(width)}",
-                path=file.path,
-                hint="give one type for each column",
-            )
-        groups.setdefault((file.relation, delimiter, width, first if source.header else None), []).append(file)
-    for (relation, delimiter, width, header), some in groups.items():
-        whole += _gather_rows(gathered, source, some, relation, delimiter, width, header)
+        fields = split_row(first, delimiter, quoted)
+        chosen = named_csv(source, fields, partition_names([file]), file.path)
+        rows = _Rows(file.relation, file.format, len(fields), first if source.header else None, chosen)
+        groups.setdefault(rows, []).append(file)
+    for rows, some in groups.items():
+        whole += _gather_rows(gathered, source, some, rows)
     if whole:
         gather_documents(gathered, source, whole)
 
 
-def _gather_rows(
-    gathered: Gathered,
-    source: InputSource,
-    files: list[SourceFile],
-    relation: str,
-    delimiter: str,
-    width: int,
-    header: str | None,
-) -> list[SourceFile]:
-    """Add the facts of files with rows of one width and one header; returns those that cannot be split."""
+def _gather_rows(gathered: Gathered, source: InputSource, files: list[SourceFile], rows: _Rows) -> list[SourceFile]:
+    """Add the facts of files with rows of one shape; returns those that cannot be split."""
     kind = f.col("kind")
     with reading(source.title):
-        lines = gathered.persist(_cut(text_lines(gathered.spark, files), delimiter, width, source.types, header))
-        counts = lines.groupBy("file", "kind").count().collect()
+        lines = gathered.persist(_cut(text_lines(gathered.spark, files), source, files, rows))
+        counts = lines.groupBy("file", "kind", "sign").count().collect()
     # A header is recognised by its text, so a file in which another row looks the same is read whole.
     unsplittable = {row["file"] for row in counts if row["kind"] == UNSPLITTABLE}
-    if header is not None:
+    if rows.header is not None:
         once = {path_of(row["file"]) for row in counts if row["kind"] == HEADER and row["count"] == 1}
         more = {file.path for file in files} - once
         unsplittable |= {row["file"] for row in counts if path_of(row["file"]) in more}
     here = [row for row in counts if row["file"] not in unsplittable]
-    rows = lines.where(~f.col("file").isin(*unsplittable)) if unsplittable else lines
-    plain = sum(row["count"] for row in here if row["kind"] == PLAIN)
-    names = [f"c{place + 1}" for place in range(width)]
-    gathered.add(relation, rows.where(kind == PLAIN).select(*names), plain, source.title)
+    some = lines.where(~f.col("file").isin(*unsplittable)) if unsplittable else lines
+    inserted, deleted = (
+        sum(row["count"] for row in here if row["kind"] == PLAIN and row["sign"] == sign) for sign in (1, -1)
+    )
+    names = [f"c{place + 1}" for place in range(len(rows.picked.arguments))]
+    plain = some.where(kind == PLAIN)
+    if source.kind == "changes":
+        gathered.add_changes(rows.relation, plain.select(*names, "sign"), inserted, deleted, source.title)
+    else:
+        gathered.add(rows.relation, plain.select(*names), inserted, source.title)
     if any(row["kind"] == FOR_PYTHON for row in here):
+        by_path = {file.path: file.partition for file in files}
         parse = functools.partial(
-            parsing.parse_csv_lines,
-            relation=relation,
-            width=width,
-            delimiter=delimiter,
-            types=source.types,
+            parse_csv_lines,
+            reader=RowReader(source, rows.relation, rows.picked, by_path),
+            width=rows.width,
+            format=rows.format,
             samples=gathered.samples,
         )
-        gathered.add_parsed(parsed_lines(rows.where(kind == FOR_PYTHON), f.lit(""), parse), source.title)
+        gathered.add_parsed(parsed_lines(some.where(kind == FOR_PYTHON), f.lit(""), parse), source.title)
     whole = {path_of(address) for address in unsplittable}
     return [file for file in files if file.path in whole]
 
@@ -117,33 +118,70 @@ def _first_line(gathered: Gathered, file: SourceFile) -> str | None:
     return None
 
 
-def _cut(lines: DataFrame, delimiter: str, width: int, types: Sequence[str] | None, header: str | None) -> DataFrame:
+def _cut(lines: DataFrame, source: InputSource, files: list[SourceFile], rows: _Rows) -> DataFrame:
     """What each line is, its keys in columns where it is PLAIN, and its text where Python must see it."""
     line, kind, cells = f.col("line"), f.col("kind"), f.col("cells")
-    typed = ["string"] * width if types is None else list(types)
-    plain = (f.size(cells) == width) & f.is_valid_utf8(line)
-    if not set(typed) <= {"string", "integer"}:
-        plain = f.lit(False)
-    for place, type_ in enumerate(typed):
-        if type_ == "integer":
-            plain = plain & f.coalesce(f.get(cells, f.lit(place)).rlike(_INTEGER), f.lit(False))
+    delimiter = source.cell_delimiter(rows.format)
     told = f.when(line == "", NOTHING)
-    if header is not None:
-        told = told.when(line == header, HEADER)
-    if delimiter == ",":
+    if rows.header is not None:
+        told = told.when(line == rows.header, HEADER)
+    if rows.format == "csv":
         quoted = line.contains('"')
-        told = told.when(quoted & ~line.rlike(_WELL_FORMED), UNSPLITTABLE).when(quoted, FOR_PYTHON)
-    told = told.when(plain, PLAIN).otherwise(FOR_PYTHON)
+        told = told.when(quoted & ~line.rlike(_well_formed(delimiter)), UNSPLITTABLE).when(quoted, FOR_PYTHON)
+    told = told.when(_plain(source, rows), PLAIN).otherwise(FOR_PYTHON)
     # A column for each step: Spark then computes it once.
-    step = lines.withColumn("cells", f.split(line, delimiter, -1)).withColumn("kind", told)
+    step = with_partitions(lines, files, "file")
+    step = step.withColumn("cells", f.split(line, re.escape(delimiter), -1)).withColumn("kind", told)
     keys = []
-    for place, type_ in enumerate(typed):
+    types = iter(source.types or ["string"] * len(rows.picked.cells))
+    for number, place in enumerate(rows.picked.arguments, 1):
+        if place < 0:
+            key = f.col(f"__p{-place - 1}")
+        elif next(types) == "integer":
+            key = f.concat(f.lit("^integer "), f.get(cells, f.lit(place)).cast("long").cast("string"))
+        else:
+            key = f.concat(f.lit('"'), f.get(cells, f.lit(place)))
+        keys.append(f.when(kind == PLAIN, key).alias(f"c{number}"))
+    sign = f.when(kind == PLAIN, _sign(rows.picked)).alias("sign")
+    return step.select("kind", "file", sign, *keys, f.when(kind == FOR_PYTHON, line).alias("line"))
+
+
+def _plain(source: InputSource, rows: _Rows) -> Column:
+    """Whether a row of cells needs no Python: its width is right, and each cell has a value of a simple type."""
+    cells = f.col("cells")
+    types = source.types or ["string"] * len(rows.picked.cells)
+    if not set(types) <= {"string", "integer"}:
+        return f.lit(False)
+    plain = (f.size(cells) == rows.width) & f.is_valid_utf8(f.col("line"))
+    for place, type_ in zip(rows.picked.cells, types, strict=True):
         cell = f.get(cells, f.lit(place))
-        key = f.concat(f.lit('"'), cell)
         if type_ == "integer":
-            key = f.concat(f.lit("^integer "), cell.cast("long").cast("string"))
-        keys.append(f.when(kind == PLAIN, key).alias(f"c{place + 1}"))
-    return step.select("kind", "file", *keys, f.when(kind == FOR_PYTHON, line).alias("line"))
+            plain = plain & f.coalesce(cell.rlike(_INTEGER), f.lit(False))
+        if source.null is not None:
+            plain = plain & f.coalesce(cell != source.null, f.lit(False))
+    for place in rows.picked.arguments:
+        if place < 0:
+            plain = plain & f.col(f"__p{-place - 1}").isNotNull()
+    return plain if rows.picked.change is None else plain & _sign(rows.picked).isNotNull()
+
+
+def _sign(picked: Picked) -> Column:
+    """1 where a row is inserted, -1 where it is deleted, null where its change column says neither."""
+    if picked.change is None:
+        return f.lit(1)
+    return sign_column(f.get(f.col("cells"), f.lit(picked.change)))
+
+
+def sign_column(said: Column) -> Column:
+    """The signs that a column of changes says; null where it says none."""
+    text = f.lower(f.trim(said.cast("string")))
+    inserts, deletes = ([word for word, sign in SIGNS.items() if sign == which] for which in (1, -1))
+    return f.when(text.isin(*inserts), 1).when(text.isin(*deletes), -1)
+
+
+def _well_formed(delimiter: str) -> str:
+    field = _FIELD.format(re.escape(delimiter))
+    return rf"\A{field}(?:{re.escape(delimiter)}{field})*+\z"
 
 
 def well_formed(line: str, delimiter: str) -> bool:
@@ -152,4 +190,4 @@ def well_formed(line: str, delimiter: str) -> bool:
     >>> well_formed('a,"b, c"', ","), well_formed('a,"b', ",")
     (True, False)
     """
-    return delimiter != "," or bool(re.match(_WELL_FORMED.replace(r"\z", r"\Z"), line))
+    return bool(re.match(_well_formed(delimiter).replace(r"\z", r"\Z"), line))

@@ -8,8 +8,12 @@ read once, here, and what is read is persisted on Spark's disks until `release`:
   through the readers of `formats` in Python workers;
 - Parquet files and DataFrames are not persisted: reading them again is as fast.
 
-Malformed lines are counted and sampled (rejects.py) and stop the run above a share of all lines; a document in another
-format, or an archive, is read whole or stops it.
+Malformed lines are counted and sampled (rejects.py) and stop the run above a share of their source's lines; a document
+in another format, or an archive, is read whole or stops it.
+
+Sources are of three kinds. What *appends* hold is added; a *snapshot* holds all there is, so that what it does not hold
+any more is to go; *changes* say themselves what is inserted and deleted, and where they say both of one fact the last
+one counts (gathering.py). All sources of a relation are of one kind.
 """
 
 from __future__ import annotations
@@ -23,8 +27,10 @@ from everlog.pipeline.csv_columns import gather_csv
 from everlog.pipeline.documents import gather_documents, gather_jsonl
 from everlog.pipeline.gathering import Gathered
 from everlog.pipeline.ntriples_columns import gather_triples
-from everlog.pipeline.rejects import SAMPLES
-from everlog.pipeline.sources import InputSource, SourceFile, source_files
+from everlog.pipeline.rejects import SAMPLES, Rejects
+from everlog.pipeline.source_files import SourceFile, source_files
+from everlog.pipeline.source_kinds import Kinds
+from everlog.pipeline.sources import InputSource, relations_of
 from everlog.pipeline.table_columns import gather_frame, gather_parquet
 
 
@@ -34,15 +40,22 @@ class Ingested:
 
     Attributes:
         facts: for each relation a DataFrame with a column of keys for each argument: c1, c2, …; a fact may be repeated.
-        counts: how many rows each of them has.
+        counts: how many facts of each relation were read.
+        deleted: for each relation that loses facts by changes, a DataFrame of them; none of them is in `facts` too.
+        kinds: "appends", "snapshot" or "changes" for each relation of a source. A relation with a snapshot that is not
+            in `facts` has no facts any more.
         rejects: malformed lines: file, line, text, reason; a sample where there are many.
         rejected: how many there are in all.
+        skipped: how many rows were left out since a value is missing, by the title of their source.
     """
 
     facts: dict[str, DataFrame]
     counts: dict[str, int]
+    deleted: dict[str, DataFrame]
+    kinds: dict[str, str]
     rejects: DataFrame
     rejected: int
+    skipped: dict[str, int]
     _gathered: Gathered = field(repr=False)
 
     def release(self) -> None:
@@ -56,30 +69,49 @@ def ingest(
     """The facts of the sources.
 
     Args:
-        max_rejects: the share of lines that may be malformed; more of them stop the run with a `DataError`.
+        max_rejects: the share of a source's lines that may be malformed; more of them stop the run with a `DataError`.
         samples: how many malformed lines each task keeps.
     """
     gathered = Gathered(spark, samples)
+    rejects, kinds = Rejects(), Kinds()
+    skipped: dict[str, int] = {}
     try:
         for source in sources:
-            _gather(gathered, source)
-        facts, counts = gathered.facts(), gathered.counts()
-        gathered.rejects.check(sum(counts.values()), max_rejects)
-        return Ingested(facts, counts, gathered.rejects.frame(spark), gathered.rejects.count, gathered)
+            gathered.source, gathered.rejects, before = source, Rejects(), len(gathered.parts)
+            kinds.add(source, _gather(gathered, source))
+            parts, found = gathered.parts[before:], gathered.rejects
+            kinds.add(source, (part.relation for part in parts))
+            found.check(source.title, sum(part.count + part.deletions for part in parts), max_rejects, source.nulls)
+            rejects.add(found.count, found.samples)
+            if found.nulls:
+                skipped[source.title] = skipped.get(source.title, 0) + found.nulls
+        return Ingested(
+            gathered.facts(),
+            gathered.counts(),
+            gathered.deleted(),
+            kinds.by_relation(),
+            rejects.frame(spark),
+            rejects.count,
+            skipped,
+            gathered,
+        )
     except BaseException:
         gathered.release()
         raise
 
 
-def _gather(gathered: Gathered, source: InputSource) -> None:
+def _gather(gathered: Gathered, source: InputSource) -> set[str]:
+    """Read a source; gives the relations that it is known to be about, whether it holds facts of them or not."""
     if not source.is_path:
         gather_frame(gathered, source)
-        return
+        return {source.relation or ""}
     by_way: dict[Callable[[Gathered, InputSource, list[SourceFile]], None], list[SourceFile]] = {}
-    for file in source_files(gathered.spark, source):
+    files = source_files(gathered.spark, source)
+    for file in files:
         by_way.setdefault(_way(file), []).append(file)
-    for way, files in by_way.items():
-        way(gathered, source, files)
+    for way, some in by_way.items():
+        way(gathered, source, some)
+    return {relation for file in files for relation in relations_of(source, file.format, file.relation) or ()}
 
 
 def _way(file: SourceFile) -> Callable[[Gathered, InputSource, list[SourceFile]], None]:

@@ -119,7 +119,7 @@ def run_pipeline(
     """Run a pipeline from its sources to its outputs.
 
     Args:
-        spark: the session to run on; by default, one is started, and stopped at the end.
+        spark: the session to run on; by default the one that is running, or else one is started and stopped at the end.
         progress: called with a line of text after each stage and during long ones.
         master: where to run, instead of what the settings say.
         stages: other functions in place of the pipeline's own.
@@ -130,13 +130,10 @@ def run_pipeline(
         check_place(output)
     if spark is not None:
         return _Run(settings, store, spark, progress, (stages or Stages()).resolved()).run()
-    from everlog.engines.spark.session import spark_session
+    from everlog.engines.spark.session import session_for_a_while
 
-    spark = spark_session(settings.spark, master or settings.master)
-    try:
+    with session_for_a_while(settings.spark, master or settings.master) as spark:
         return _Run(settings, store, spark, progress, (stages or Stages()).resolved()).run()
-    finally:
-        spark.stop()
 
 
 def check_against(settings: Settings, last: Commit) -> None:
@@ -279,21 +276,32 @@ class _Run:
         if not self.settings.outputs:
             return []
         from everlog.pipeline.encode import collisions
+        from everlog.pipeline.output_record import due_outputs, remember_outputs
 
         started = time.perf_counter()
         facts: dict[str, DataFrame] = {}
         rows = 0
-        for relation in dict.fromkeys(output.relation for output in self.settings.outputs):
-            table = table_of(commit, relation)
+        tables = {output.relation: table_of(commit, output.relation) for output in self.settings.outputs}
+        states = {
+            relation: f"{table} {commit.tables[table].folder} {commit.tables[table].delta}"
+            for relation, table in tables.items()
+            if table is not None
+        }
+        due = due_outputs(self.store.folder, self.settings.outputs, states)
+        for relation in dict.fromkeys(output.relation for output in due):
+            table = tables[relation]
             if table is None:
                 continue
             ids = self.store.read(self.spark, table, commit.version)
             dictionary = self.store.read(self.spark, DICTIONARY, commit.version)
             facts[relation] = self.stages.decode(ids, dictionary)
             rows += commit.tables[table].facts
-        outputs = _without_facts(self.settings.outputs, facts, self.says)
+        outputs = _without_facts(due, facts, self.says)
         with collisions():
-            written: list[Path] = self.stages.publish(self.spark, facts, outputs)
+            written: list[Path] = self.stages.publish(self.spark, facts, outputs, self.says)
+        remember_outputs(self.store.folder, outputs, states)
+        if len(due) < len(self.settings.outputs):
+            self.says(f"{len(self.settings.outputs) - len(due)} outputs are up to date")
         self._done("publish", rows, "facts", started)
         return written
 

@@ -30,7 +30,7 @@ def text(key: Column) -> Column:
     return (
         f.when(kind.isin('"', "<"), _rest(key))
         .when(kind == "_", f.concat(f.lit("_:"), _rest(key)))
-        .otherwise(_lexical(key))
+        .otherwise(lexical(key))
     )
 
 
@@ -74,7 +74,7 @@ def ntriples_term(key: Column) -> Column:
     quote = f.lit('"')
     datatype = f.when(f.contains(tag, f.lit(":")), tag).otherwise(f.concat(f.lit(XSD), tag))
     label = f.when(rest.rlike(_LABEL), rest).otherwise(f.concat(f.lit("x_"), f.lower(f.hex(f.encode(rest, "UTF-8")))))
-    literal = f.concat(quote, _escaped(_lexical(key)), quote)
+    literal = f.concat(quote, _escaped(lexical(key)), quote)
     return (
         f.when(kind == "<", f.concat(f.lit("<"), _iri(rest), f.lit(">")))
         .when(kind == '"', f.concat(quote, _escaped(rest), quote))
@@ -96,7 +96,8 @@ def _rest(key: Column) -> Column:
     return f.substr(key, f.lit(2))
 
 
-def _lexical(key: Column) -> Column:
+def lexical(key: Column) -> Column:
+    """The lexical form of a literal with a type or a language."""
     from pyspark.sql import functions as f
 
     return f.substr(key, f.instr(key, f.lit(" ")) + 1)

@@ -21,7 +21,8 @@ from everlog.pipeline import parsing
 from everlog.pipeline.documents import parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.rejects import reading
-from everlog.pipeline.sources import InputSource, SourceFile, scope_column
+from everlog.pipeline.source_files import SourceFile, scope_column
+from everlog.pipeline.sources import InputSource
 
 # What a line is.
 NOTHING, TRIPLE, QUAD, OTHER = 0, 1, 2, 3

@@ -30,7 +30,8 @@ from everlog.formats.rdf import read_rdf
 from everlog.formats.rdf_writing import term_text
 from everlog.formats.reading import RDF_FORMATS, read_facts
 from everlog.pipeline.parsing import keys_of_block
-from everlog.pipeline.sources import InputSource, SourceFile, source_files
+from everlog.pipeline.source_files import SourceFile, source_files
+from everlog.pipeline.sources import InputSource
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

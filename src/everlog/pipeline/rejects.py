@@ -2,7 +2,9 @@
 
 A malformed line does not stop the task that reads it: it is counted, and the first few of each task are collected with
 their text. Spark knows no line numbers, so the driver looks those few up in their files afterwards. Then the run stops
-if more than the share allowed was malformed. A file that cannot be read to its end always stops it.
+if more than the share allowed of a source was malformed; each source counts by itself, so that a small one is not lost
+among large ones. A row in which a value is missing is not malformed: unless its source says that such rows are skipped,
+one of them stops the run. A file that cannot be read to its end always does.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from everlog.errors import DataError, EverlogError, FormatError
 from everlog.formats.compression import open_bytes
-from everlog.pipeline.sources import path_of
+from everlog.pipeline.places import path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
 SAMPLES = 20  # lines collected by each task
 SCHEMA = "file string, line long, text string, reason string"
 
+_JARS = (
+    'name the jars that bring it in [spark], such as "spark.jars.packages" = "org.apache.hadoop:hadoop-aws:3.4.1", '
+    "and write s3a://… for S3; or copy the files to a local folder"
+)
 _SHOWN = 5  # malformed lines that an error lists
 _WIDE = 100  # characters of each
 
@@ -40,32 +46,36 @@ class Reject:
 
 @dataclass
 class Rejects:
-    """What was rejected so far: how many, and some of them."""
+    """What was rejected so far: how many, and some of them; and the rows in which a value is missing."""
 
     count: int = 0
     samples: list[Reject] = field(default_factory=list)
+    nulls: int = 0
+    missing: list[Reject] = field(default_factory=list)
 
     def add(self, count: int, samples: Iterable[Reject]) -> None:
         self.count += count
         self.samples += samples
 
-    def locate(self) -> None:
-        """Give each sample its line, where its file can be read here."""
-        places: dict[str, list[int]] = {}
-        for place, sample in enumerate(self.samples):
-            if sample.line is None and sample.file and sample.text is not None:
-                places.setdefault(sample.file, []).append(place)
-        for file, found in places.items():
-            lines = line_numbers(file, [self.samples[place].text or "" for place in found])
-            for place, line in zip(found, lines, strict=True):
-                self.samples[place] = replace(self.samples[place], line=line)
-        self.samples.sort(key=lambda sample: (sample.file or "", sample.line or 0))
+    def add_nulls(self, count: int, samples: Iterable[Reject]) -> None:
+        self.nulls += count
+        self.missing += samples
 
-    def check(self, facts: int, most: float) -> None:
-        """Stop the run if more than the share `most` of all that was read was rejected."""
+    def check(self, title: str, facts: int, most: float, nulls: str) -> None:
+        """Stop the run if more than the share `most` of what a source holds was rejected, or a value is missing."""
+        if self.nulls and nulls == "refuse":
+            first = located(self.missing)[0]
+            told = first.reason if first.text is None or first.reason.endswith(first.text) else _told(first)
+            raise DataError(
+                told,
+                path=first.file or title,
+                line=first.line,
+                hint=f"{self.nulls} of {facts + self.nulls + self.count} rows lack a value: fill them, or say "
+                'nulls = "skip" to leave such rows out, or nulls = "empty" to read an empty string',
+            )
         if self.count == 0 or self.count <= most * (facts + self.count):
             return
-        self.locate()
+        self.samples = located(self.samples)
         first, *others = self.samples or [Reject(None, None, None, "a line cannot be read")]
         shown = "".join(f"\n  {_place(other)}: {_told(other)}" for other in others[: _SHOWN - 1])
         share = self.count / (facts + self.count)
@@ -79,9 +89,23 @@ class Rejects:
 
     def frame(self, spark: SparkSession) -> DataFrame:
         """The samples as a table."""
-        self.locate()
+        self.samples = located(self.samples)
         rows = [(sample.file, sample.line, sample.text, sample.reason) for sample in self.samples]
         return spark.createDataFrame(rows, SCHEMA)
+
+
+def located(samples: Sequence[Reject]) -> list[Reject]:
+    """The samples in the order of their places, each with its line where its file can be read here."""
+    found = list(samples)
+    places: dict[str, list[int]] = {}
+    for place, sample in enumerate(found):
+        if sample.line is None and sample.file and sample.text is not None:
+            places.setdefault(sample.file, []).append(place)
+    for file, some in places.items():
+        lines = line_numbers(file, [found[place].text or "" for place in some])
+        for place, line in zip(some, lines, strict=True):
+            found[place] = replace(found[place], line=line)
+    return sorted(found, key=lambda sample: (sample.file or "", sample.line or 0))
 
 
 def line_numbers(file: str, texts: Sequence[str]) -> list[int | None]:
@@ -125,6 +149,13 @@ def _explained(text: str, title: str) -> DataError:
     causes = re.findall(r"Caused by: (\S+?): ?(.*)", text)
     kind, reason = causes[-1] if causes else ("", text.strip().split("\n")[0])
     kind = kind.rpartition(".")[2]
+    missing = re.search(r"No FileSystem for scheme \"?(\w+)|Class (\S+FileSystem) not found", text)
+    if missing:
+        return DataError(
+            f"Spark has no file system for this ({missing[0]})",
+            path=title,
+            hint=_JARS,
+        )
     if kind in ("EOFException", "ZipException", "DataFormatException") or "stream" in reason.lower():
         return FormatError(
             f"the compressed data is damaged or ends too early ({reason or kind})",

@@ -1,24 +1,51 @@
 """What does a pipeline.toml say?
 
     program = "rules.dl"            # the rules; their @import and @export lines count too
-    tables = "tables"               # where facts are stored between runs (table_store.py)
+    tables = "tables"               # where facts are stored between runs (table_store.py); a local folder
     results = "out"                 # where outputs with a relative path go; beside this file by default
-    max_rejects = 0.01              # the share of malformed lines above which a run fails
+    max_rejects = 0.01              # the share of a source's lines that may be malformed; with more a run fails
 
-    [[source]]                      # as many as there are
-    path = "readings/*.csv"         # relative to this file: a file, a pattern or a folder (sources.py)
-    format = "csv"                  # unless the extension says it
-    relation = "reading"            # tables only; the file's stem by default
-    types = ["iri", "double"]       # CSV and TSV only
-    header = true
-    columns = ["sensor", "value"]   # Parquet only
-    graph = "http://ex.org/g"       # RDF only
+    [[source]]                      # as many as there are (sources.py)
+    path = "readings/*.csv"         # relative to this file: a file, a pattern, a folder or a Delta table; or s3a://…
+    format = "csv"                  # unless the extension says it: csv tsv parquet arrow jsonl nt nq ttl trig rdf …
+    relation = "reading"            # tables and JSON objects only; the file's stem by default
+    kind = "appends"                # facts are added; "snapshot": others go; "changes": rows say what comes and goes
+    change_column = "op"            # changes in tables: insert or delete, + or -, 1 or -1, I or D
+    columns = ["sensor", "temp as value"]   # tables: which columns, in which order, and their names from here on
+    types = ["iri", "double"]       # CSV, TSV and strings in JSON objects: a type for each of these columns
+    header = true                   # CSV and TSV: the first row holds names
+    delimiter = ";"                 # CSV: what is between cells
+    null = "NA"                     # CSV and TSV: the text of a cell without a value; "" for empty cells
+    nulls = "refuse"                # tables: rows without a value stop a run; "skip" leaves them out, "empty" reads ""
+    date_format = "%d.%m.%Y"        # CSV, TSV, JSON objects: how dates and times are written, as strptime has it
+    graph = "http://ex.org/g"       # RDF only: the named graph for triples that name none
 
-    [[output]]
+    [[output]]                      # as many as there are (publish.py)
     relation = "odd"
-    path = "odd.csv"
-    format = "csv"                  # delta, parquet, csv, nt, nq (publish.py)
-    single = true
+    path = "odd.csv"                # a local file or folder
+    format = "csv"                  # unless the extension says it: delta parquet csv nt nq; delta without an extension
+    single = true                   # one file, or a folder of parts; one file by default if the path has an extension
+    columns = ["sensor", "value"]   # the names of columns; by default those of the rules' variables, or of sources
+    header = true                   # CSV: whether the first line holds the names
+
+    [[view]]                        # a SPARQL query whose answer is kept
+    name = "hot"
+    query = "hot.rq"                # or the text of the query itself
+
+    [limits]                        # of a run (limits.py)
+    rounds = 1000                   # of one component
+    facts = 1000000000
+    seconds = 3600
+
+    [maintain]                      # how tables are kept true
+    way = "auto"                    # "resident", "paged" or "bulk" force one
+    memory = "2 GB"                 # that facts may take in process
+
+    [stream]                        # updates that arrive while the pipeline runs
+    folder = "updates"              # where update files land
+    checkpoint = "checkpoint"       # where Spark remembers what it has read; beside the tables by default
+    on_error = "set-aside"          # an update that cannot be applied; or "stop"
+    trigger = 1                     # seconds between two looks, or "available-now": apply what is there and end
 
     [spark]
     master = "local[*]"
@@ -31,27 +58,41 @@ and files that are missing. Codes are `P1xx`; the program's own problems keep th
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from everlog.errors import EverlogError, NotFoundError, ProgramError, UsageError
+from everlog.errors import EverlogError, ProgramError
 from everlog.formats.compression import check_readable
-from everlog.formats.reading import RDF_FORMATS, TABLE_FORMATS
-from everlog.pipeline.publish import FORMATS, Output, output_problem
-from everlog.pipeline.sources import InputSource, SourceFile, source_files
-from everlog.pipeline.toml_reader import FLAG, SHARE, TEXT, TEXTS, SettingsError, TomlReader, flat, named, read_toml
+from everlog.limits import Limits
+from everlog.pipeline import settings_parts as parts
+from everlog.pipeline.outputs import REMOTE_HINT, Output
+from everlog.pipeline.places import is_remote, local_text
+from everlog.pipeline.settings_outputs import Outputs
+from everlog.pipeline.settings_parts import MaintainSettings, StreamSettings, ViewSettings
+from everlog.pipeline.settings_sources import Sources
+from everlog.pipeline.sources import KINDS, NULLS, InputSource
+from everlog.pipeline.toml_reader import (
+    ANY_TEXT,
+    COUNT,
+    FLAG,
+    SECONDS,
+    SHARE,
+    SIZE,
+    TEXT,
+    TEXTS,
+    TRIGGER,
+    SettingsError,
+    TomlReader,
+    read_toml,
+)
 from everlog.rules.checks import check_program
 from everlog.rules.constraints import is_constraint
-from everlog.rules.diagnostics import Span
 from everlog.rules.parser import read_program
-from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Atom, Literal, Negation, Program
-from everlog.store.program_files import file_name
+from everlog.rules.syntax import Aggregate, Atom, Literal, Negation, Program
 
-__all__ = ["Settings", "SettingsError", "read_settings"]
+__all__ = ["MaintainSettings", "Settings", "SettingsError", "StreamSettings", "ViewSettings", "read_settings"]
 
 MAX_REJECTS = 0.01
 
@@ -70,6 +111,10 @@ class Settings:
     max_rejects: float = MAX_REJECTS
     master: str | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
+    limits: Limits = Limits()
+    maintain: MaintainSettings = MaintainSettings()
+    views: tuple[ViewSettings, ...] = ()
+    stream: StreamSettings | None = None
 
 
 def read_settings(path: str | Path) -> Settings:
@@ -90,23 +135,42 @@ class _Pipeline(TomlReader):
             "path": TEXT,
             "format": TEXT,
             "relation": TEXT,
+            "kind": KINDS,
+            "change_column": TEXT,
+            "columns": TEXTS,
             "types": TEXTS,
             "header": FLAG,
-            "columns": TEXTS,
+            "delimiter": TEXT,
+            "null": ANY_TEXT,
+            "nulls": NULLS,
+            "date_format": TEXT,
             "graph": TEXT,
         },
-        "output": {"relation": TEXT, "path": TEXT, "format": TEXT, "single": FLAG},
+        "output": {"relation": TEXT, "path": TEXT, "format": TEXT, "single": FLAG, "columns": TEXTS, "header": FLAG},
+        "view": {"name": TEXT, "query": TEXT},
+        "limits": {"rounds": COUNT, "facts": COUNT, "seconds": SECONDS},
+        "maintain": {"way": parts.WAYS, "memory": SIZE},
+        "stream": {"folder": TEXT, "checkpoint": TEXT, "on_error": parts.ON_ERROR, "trigger": TRIGGER},
         "spark": {},
     }
-    needed = {"": ("program",), "source": ("path",), "output": ("relation", "path")}
+    needed = {"": ("program",), "source": ("path",), "output": ("relation", "path"), "view": ("name", "query")}
+    once = ("limits", "maintain", "stream", "spark")
     examples = {
         "program": 'program = "rules.dl"',
         "path": 'path = "data.csv"',
         "relation": 'relation = "path"',
         "types": 'types = ["string", "integer"]',
+        "columns": 'columns = ["sensor", "value"]',
         "header": "header = true",
         "single": "single = true",
         "max_rejects": "max_rejects = 0.01",
+        "name": 'name = "hot"',
+        "query": 'query = "hot.rq"',
+        "rounds": "rounds = 1000",
+        "facts": "facts = 1000000",
+        "seconds": "seconds = 60",
+        "memory": 'memory = "2 GB"',
+        "trigger": 'trigger = "available-now"',
     }
 
     def settings(self, path: Path) -> Settings:
@@ -114,64 +178,56 @@ class _Pipeline(TomlReader):
         top = self.table("", 0, {key: value for key, value in self.data.items() if key not in self.keys})
         inputs = [self.table("source", number, each) for number, each in enumerate(self.tables("source"))]
         wanted = [self.table("output", number, each) for number, each in enumerate(self.tables("output"))]
-        master, confs = self._spark()
+        tables = self._folder(folder, top, "tables", "tables")
+        master, confs = parts.read_spark(self)
+        limits, maintain = parts.read_limits(self), parts.read_maintain(self)
+        stream = parts.read_stream(self, folder, tables)
         program = self._program(folder, top)
-        self.known: set[str] = set()
-        self.all_known = program is not None  # whether every relation that may come is known now
-        sources = [each for number, data in enumerate(inputs) for each in self._source(folder, number, data)]
+        views = tuple(parts.read_views(self, folder, program))
+        sources = Sources(self)
+        read = [each for number, data in enumerate(inputs) for each in sources.read(folder, number, data)]
+        program_path = folder / local_text(top["program"]) if "program" in top else None
+        if program is not None and program_path is not None:
+            sources.known.update(_mentioned(program))
+            read += sources.imports(program_path.parent, program)
+        else:
+            sources.all_known = False
+        outputs = Outputs(self, self._folder(folder, top, "results", ""), sources, read, program)
+        written = [each for number, data in enumerate(wanted) for each in outputs.read(number, data)]
         if program is not None:
-            self.known.update(_mentioned(program))
-            sources += self._imports(folder / Path(top["program"]).parent, program)
-        results = folder / top.get("results", "")
-        outputs = [each for number, data in enumerate(wanted) for each in self._output(results, number, data)]
-        if program is not None:
-            outputs += self._exports(program, results, {output.relation for output in outputs})
-        self._check_places(outputs)
-        if self.problems or program is None:
+            written += outputs.exports(program, {output.relation for output in written})
+        outputs.check_places(written, tables, program_path, path)
+        if self.problems or program is None or program_path is None:
             raise SettingsError(self.problems)
-        program_path = folder / top["program"]
         return Settings(
             path,
             program_path,
             program,
             hashlib.sha256(program_path.read_bytes()).hexdigest(),
-            tuple(sources),
-            tuple(outputs),
-            folder / top.get("tables", "tables"),
+            tuple(read),
+            tuple(written),
+            tables,
             top.get("max_rejects", MAX_REJECTS),
             master,
             confs,
+            limits,
+            maintain,
+            views,
+            stream,
         )
 
-    def _spark(self) -> tuple[str | None, dict[str, str]]:
-        data = self.data.get("spark", {})
-        if not isinstance(data, dict):
-            self.report("P103", "spark is not a table", self.places.key("", 0, "spark"), help="write [spark]")
-            return None, {}
-        confs: dict[str, str] = {}
-        master = None
-        for key, value in flat(data):
-            if not isinstance(value, str | int | float):
-                what = f"{key} must be a string, a number, true or false, not {named(value)}"
-                self.report("P103", what, self.places.value("spark", 0, key))
-            elif key == "master":
-                master = str(value)
-            elif key.startswith("spark."):
-                confs[key] = str(value).lower() if isinstance(value, bool) else str(value)
-            else:
-                self.report(
-                    "P102",
-                    f"there is no setting {key!r} in [spark]",
-                    self.places.key("spark", 0, key),
-                    "the settings are master, and Spark's own, which begin with spark.",
-                    help="did you mean master?" if get_close_matches(key, ["master"]) else f'write "spark.{key}" = …',
-                )
-        return master, confs
+    def _folder(self, folder: Path, top: dict[str, Any], key: str, usual: str) -> Path:
+        """A folder that is written to."""
+        text = top.get(key, usual)
+        if is_remote(text):
+            self.report("P105", "only local folders can be written", self.places.value("", 0, key), help=REMOTE_HINT)
+            text = usual
+        return folder / local_text(text)
 
     def _program(self, folder: Path, top: dict[str, Any]) -> Program | None:
         if "program" not in top:
             return None
-        path = folder / top["program"]
+        path = folder / local_text(top["program"])
         try:
             check_readable(path)
             program = read_program(path)
@@ -183,132 +239,6 @@ class _Pipeline(TomlReader):
             return None
         self.problems.extend(check_program(program, {}))
         return program
-
-    def _source(self, folder: Path, number: int, data: dict[str, Any]) -> Iterator[InputSource]:
-        if "path" not in data:
-            self.all_known = False
-            return
-        remote = "://" in data["path"]
-        path = data["path"] if remote else str(folder / data["path"])
-        before = len(self.problems)
-        if remote:  # only Spark can list it
-            self.all_known = False
-            formats: set[str] = set()
-        else:
-            found = self._files(InputSource(path, data.get("format"), data.get("relation")), number, data)
-            formats = {file.format for file in found}
-        for format in sorted(formats):
-            for key, message, hint in _misfits(format, data):
-                self.report("P105", message, self.places.value("source", number, key), help=hint)
-        if len(self.problems) == before:
-            # Named as written: blank nodes stay the same wherever the whole pipeline is moved.
-            yield InputSource(path, name=data["path"], **{key: value for key, value in data.items() if key != "path"})
-
-    def _files(self, source: InputSource, number: int, data: dict[str, Any]) -> list[SourceFile]:
-        plain = InputSource(source.data, source.format)  # options are checked one by one, each at its place
-        try:
-            files = source_files(cast(Any, None), plain)
-        except UsageError as error:
-            key = "format" if "format" in data else "path"
-            hint = (error.hint or "").replace("format='csv'", 'format = "csv"') or None
-            self.report("P105", error.message, self.places.value("source", number, key), help=hint)
-        except EverlogError as error:
-            self.report("P106", error.message, self.places.value("source", number, "path"), help=error.hint)
-        else:
-            self._learn(files, source.relation)
-            return files
-        self.all_known = False
-        return []
-
-    def _learn(self, files: list[SourceFile], relation: str | None) -> None:
-        for file in files:
-            if file.format in RDF_FORMATS:
-                self.known.update((TRIPLE, QUAD))
-            elif file.format in TABLE_FORMATS:
-                self.known.add(relation or file.relation)
-            else:
-                self.all_known = False  # JSON lines name their relations line by line
-
-    def _imports(self, folder: Path, program: Program) -> Iterator[InputSource]:
-        for each in program.imports:
-            source = InputSource(str(folder / each.path), None, each.relation, each.types, each.header, name=each.path)
-            try:
-                self._learn(source_files(cast(Any, None), source), each.relation)
-            except EverlogError as error:
-                code = "P106" if isinstance(error, NotFoundError) else "P105"
-                self.report(code, error.message, each.span, help=error.hint)
-                self.all_known = False
-            else:
-                yield source
-
-    def _output(self, results: Path, number: int, data: dict[str, Any]) -> Iterator[Output]:
-        def wrong(code: str, message: str, key: str, *notes: str, help: str | None) -> None:
-            self.report(code, message, self.places.value("output", number, key), *notes, help=help)
-
-        relation = data.get("relation")
-        if relation is not None and self.all_known and relation not in self.known:
-            near = get_close_matches(relation, self.known, n=1)
-            message = f"neither the program nor a source has a relation {relation}"
-            notes = f"the relations are {', '.join(sorted(self.known))}" if self.known else "there are no relations"
-            wrong("P107", message, "relation", notes, help=f"did you mean {near[0]}?" if near else None)
-        if relation is None or "path" not in data:
-            return
-        output = Output(relation, results / data["path"], data.get("format"), data.get("single"))
-        problem = output_problem(relation, output.kind)
-        if problem is None:
-            yield output
-            return
-        near = get_close_matches(output.kind, FORMATS, n=1) if output.kind not in FORMATS else []
-        hint = f"did you mean {near[0]!r}?" if near else "write csv or parquet instead"
-        wrong("P105", problem, "format" if "format" in data else "path", help=hint)
-
-    def _exports(self, program: Program, results: Path, done: set[str]) -> Iterator[Output]:
-        """What `@export` asks for: its file, or else a CSV file named like the relation, unless an output has it."""
-        for export in program.exports:
-            if export.path is None and export.relation in done:
-                continue
-            output = Output(export.relation, results / (export.path or f"{file_name(export.relation)}.csv"))
-            problem = output_problem(output.relation, output.kind)
-            if problem is None:
-                yield output
-            else:
-                self.report("P105", problem, export.span, help="name a .csv, .parquet, .nt or .nq file")
-
-    def _check_places(self, outputs: list[Output]) -> None:
-        seen: dict[Path, str] = {}
-        for output in outputs:
-            place = output.path.absolute()
-            if place in seen:
-                what = f"{seen[place]} and {output.relation} would both be written to {output.path}"
-                self.report("P108", what, self._line_of(output.path.name), help="give each output a path of its own")
-            seen[place] = output.relation
-
-    def _line_of(self, name: str) -> Span | None:
-        source = self.places.source
-        places = [found.start() for found in re.finditer(re.escape(name), source.text)]
-        return Span(source, places[-1], places[-1] + len(name)) if places else None
-
-
-def _misfits(format: str, data: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
-    """Keys of a source that do not go with its format: the key, what is wrong, what helps."""
-    if "relation" in data and format not in TABLE_FORMATS:
-        yield "relation", f"a {format} file says its relations itself", "leave out relation"
-    for key in ("types", "header"):
-        if data.get(key) and format not in ("csv", "tsv"):
-            yield key, f"a {format} file says its types itself", f"leave out {key}"
-    if "columns" in data and format != "parquet":
-        yield "columns", f"columns of a {format} file cannot be chosen by name", "leave out columns"
-    if "types" in data and format in ("csv", "tsv"):
-        from everlog.formats.fields import check_types
-
-        try:
-            check_types(data["types"])
-        except UsageError as error:
-            yield "types", error.message, error.hint
-    if "graph" in data and format not in RDF_FORMATS:
-        yield "graph", f"a {format} file holds no RDF, so it goes into no graph", "leave out graph"
-    elif "graph" in data and ":" not in data["graph"]:
-        yield "graph", f"{data['graph']!r} is not an absolute IRI", "name the graph like http://example.org/g"
 
 
 def _mentioned(program: Program) -> Iterator[str]:

@@ -1,36 +1,35 @@
-"""What does a pipeline read, and which files is that?
+"""What does a pipeline read, and how?
 
-A source is a file, a glob, a folder or a DataFrame. A folder stands for the files in it, and below it, whose names do
-not begin with a dot or an underscore (Spark puts its notes there). Local paths are listed here; a path with a scheme
-(``hdfs://``, ``s3a://``) is listed by Spark's own file systems.
+A source is a file, a glob, a folder or a DataFrame; source_files.py finds its files. What can be said about one is in
+`InputSource`; here is checked that it fits the formats of its files.
 
-A blank node's label means something in one file only, so each file has a *scope*: a hash of the source's name and the
-file's path within the source. It is the same in every run, on every machine, and whatever files lie beside it.
+The rows of a table become facts of one relation. `columns` says which columns become arguments, and in which order;
+each may have another name from here on, `"temp as value"`, which outputs show. A CSV file without a header has no
+names, so there `columns` gives them, all of them. Columns from a Hive-partitioned folder (`year=2024/…`) stand behind
+those of the file; they are integers or dates where all of them look like it, else strings.
+
+An empty cell or null is no value, so that the row's fact cannot be made. `nulls` says what then: the run is refused,
+the row skipped and counted, or the value read as an empty string. An empty cell of a CSV file is a value, the empty
+string, unless `null` says that it is none.
 """
 
 from __future__ import annotations
 
-import glob
-import hashlib
 import os
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from typing import TYPE_CHECKING
 
-from everlog.errors import DataError, FormatError, NotFoundError, UsageError
-from everlog.formats.compression import COMPRESSIONS, check_readable, split_name
-from everlog.formats.reading import RDF_FORMATS, TABLE_FORMATS, format_of
+from everlog.errors import UsageError
+from everlog.formats.reading import RDF_FORMATS, TABLE_FORMATS
+from everlog.pipeline.places import is_remote, local_text
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_BEFORE_PATH = r"\A[A-Za-z][A-Za-z0-9+.-]+:(?://[^/]*)?"
-_GLOB = re.compile(r"[*?\[]")
-_SCOPE_DIGITS = 12  # 48 bits: a million files, and still one chance in five hundred that any two share a scope
+KINDS = ("appends", "snapshot", "changes")
+NULLS = ("refuse", "skip", "empty")
+UPDATE_FORMATS = ("updates", "patch")  # JSON lines of updates, RDF Patch; of sources of changes only
 
 
 @dataclass(frozen=True)
@@ -39,13 +38,22 @@ class InputSource:
 
     Attributes:
         data: a path, a glob, a folder, or a DataFrame.
-        format: how to read files whose extension does not say (see formats/reading.py).
-        relation: where rows of tables go; the file's stem by default, for a folder the folder's.
-        types: a type for each column of a CSV or TSV file (see formats/fields.py).
+        format: how to read files whose extension does not say (see formats/reading.py); "patch" for RDF Patch.
+        relation: where rows of tables go; the file's stem by default, for a folder the folder's. JSON lines with a
+            relation are objects, whose values are found by name; without one they are facts or updates.
+        types: a type for each argument that comes from a CSV or TSV file (see formats/fields.py), or from strings in
+            JSON objects.
         header: whether the first row of each CSV or TSV file holds names.
         graph: the named graph for RDF that names none.
-        columns: which columns of a Parquet file or DataFrame become arguments, in which order; all by default.
+        columns: which columns of a table become arguments, in which order, and their names; all by default.
         name: what stands for the source in the scopes of blank nodes; the path as written by default.
+        kind: "appends": facts are added; "snapshot": what is not in it any more goes; "changes": it says what comes
+            and goes.
+        change_column: in a table of changes, the column that says insert or delete.
+        delimiter: the character between the cells of a CSV file; a comma by default.
+        null: the text of a CSV or TSV cell that stands for no value.
+        nulls: what to do with rows in which a value is missing: "refuse", "skip" or "empty".
+        date_format: how dates and times are written in columns of these types, as `strptime` has it: "%d.%m.%Y".
     """
 
     data: str | os.PathLike[str] | DataFrame
@@ -56,10 +64,25 @@ class InputSource:
     graph: str | None = None
     columns: Sequence[str] | None = None
     name: str | None = None
+    kind: str = "appends"
+    change_column: str | None = None
+    delimiter: str | None = None
+    null: str | None = None
+    nulls: str = "refuse"
+    date_format: str | None = None
 
     @property
     def is_path(self) -> bool:
         return isinstance(self.data, str | os.PathLike)
+
+    @property
+    def path(self) -> str:
+        """The path, without the scheme `file:`."""
+        return local_text(os.fspath(self.data))  # type: ignore[arg-type]
+
+    @property
+    def is_remote(self) -> bool:
+        return self.is_path and is_remote(self.path)
 
     @property
     def title(self) -> str:
@@ -68,198 +91,122 @@ class InputSource:
             return os.fspath(self.data)  # type: ignore[arg-type]
         return f"the DataFrame for {self.relation}" if self.relation else "a DataFrame"
 
-
-@dataclass(frozen=True)
-class SourceFile:
-    """One file of a source.
-
-    Attributes:
-        path: absolute; with its scheme where it is not local.
-        within: its path within the source.
-        relation: for tables, where its rows go.
-        scope: what stands before the labels of its blank nodes.
-    """
-
-    path: str
-    within: str
-    format: str
-    packed: str
-    relation: str
-    scope: str
-
     @property
-    def address(self) -> str:
-        """The path for Spark's readers, with the characters escaped that they take for patterns."""
-        return re.sub(r"([\\*?\[\]{}])", r"\\\1", self.path)
+    def scope_name(self) -> str:
+        if self.name is not None:
+            return self.name
+        return os.fspath(self.data)  # type: ignore[arg-type]
 
-    @property
-    def is_local(self) -> bool:
-        return not _SCHEME.match(self.path)
-
-
-def scope_of(name: str, within: str) -> str:
-    """The scope of a file's blank nodes.
-
-    >>> scope_of("data", "a.nt") == scope_of("data", "a.nt") != scope_of("data", "b.nt")
-    True
-    """
-    return "f" + hashlib.sha1(f"{name}\n{within}".encode()).hexdigest()[:_SCOPE_DIGITS]
+    def cell_delimiter(self, format: str) -> str:
+        return self.delimiter or ("," if format == "csv" else "\t")
 
 
-def source_files(spark: SparkSession | None, source: InputSource) -> list[SourceFile]:
-    """The files of a source, in the order of their names; an error where there are none."""
-    text = os.fspath(source.data)  # type: ignore[arg-type]
-    if text.startswith("file://"):
-        text = path_of(text)
-    base, paths, folder = _remote(spark, text) if _SCHEME.match(text) else _local(text)
-    if not paths:
-        raise NotFoundError(f"{text}: there are no files here", hint="check the path, or the pattern in it")
-    name = _name(source)
-    files = []
-    for path in sorted(paths):
-        stem, _, packed = split_name(Path(path))
-        within = without_scheme(path)[len(base) :].lstrip("/")
-        files.append(
-            SourceFile(
-                path,
-                within,
-                _format(path, folder, source.format),
-                packed,
-                source.relation or (split_name(Path(folder))[0] if folder else stem),
-                scope_of(name, within),
-            )
-        )
-    for file in files:
-        if file.packed and file.is_local:
-            _check_packed(file)
-    for format in {file.format for file in files}:
-        _check_options(source, format)
-    return files
+def is_table(source: InputSource, format: str) -> bool:
+    """Whether files of a format are rows of one relation here: JSON lines are if they are objects."""
+    return format in TABLE_FORMATS or (format == "jsonl" and source.relation is not None)
 
 
-def scope_column(address: Column, source: InputSource, files: Sequence[SourceFile]) -> Column:
-    """The same scopes from a column of the files' addresses, as Spark gives them."""
-    from pyspark.sql import functions as f
-
-    if len(files) == 1:
-        return f.lit(files[0].scope)
-    # Java takes a plus sign for a space when it decodes an address.
-    path = f.url_decode(f.replace(address, f.lit("+"), f.lit("%2B")))
-    start = len(without_scheme(files[0].path)) - len(files[0].within)
-    within = f.substring(f.regexp_replace(path, _BEFORE_PATH, ""), f.lit(start + 1), f.length(path))
-    digest = f.sha1(f.concat(f.lit(_name(source) + "\n"), within).cast("binary"))
-    return f.concat(f.lit("f"), f.substring(digest, 1, _SCOPE_DIGITS))
+def relations_of(source: InputSource, format: str, relation: str) -> tuple[str, ...] | None:
+    """The relations that a file of the source may hold, or None where its lines say them."""
+    if is_table(source, format):
+        return (relation,)
+    if format in RDF_FORMATS:
+        graphs = source.graph is not None, format in ("nq", "trig", "jsonld")
+        return {(False, False): ("triple",), (True, False): ("quad",)}.get(graphs, ("triple", "quad"))
+    return ("triple", "quad") if format == "patch" else None
 
 
-def path_of(address: str) -> str:
-    """The path of a file, given its address as Spark writes it.
-
-    >>> path_of("file:/tmp/a%20b.nt"), path_of("file:///tmp/a"), path_of("s3a://bucket/a%20b.nt")
-    ('/tmp/a b.nt', '/tmp/a', 's3a://bucket/a b.nt')
-    """
-    return unquote(without_scheme(address) if address.startswith("file:") else address)
+def check_options(source: InputSource, format: str) -> None:
+    """Raise where what is said about a source does not fit a format of its files."""
+    for _, message, hint in misfits(source, format):
+        raise UsageError(f"{source.title}: {message}", hint=hint)
 
 
-def _name(source: InputSource) -> str:
-    if source.name is not None:
-        return source.name
-    return os.fspath(source.data)  # type: ignore[arg-type]
+def misfits(source: InputSource, format: str) -> Iterator[tuple[str, str, str | None]]:
+    """What does not fit: the option, what is wrong, what helps."""
+    yield from _misfits_of_tables(source, format)
+    yield from _misfits_of_text(source, format)
+    if source.graph is not None and format not in RDF_FORMATS:
+        yield "graph", f"a {format} file holds no RDF, so it goes into no graph", "leave out graph"
+    elif source.graph is not None and ":" not in source.graph:
+        yield "graph", f"{source.graph!r} is not an absolute IRI", "name the graph like http://example.org/g"
+    yield from _misfits_of_kinds(source, format)
 
 
-def without_scheme(path: str) -> str:
-    """A path alone, without the scheme and host before it.
-
-    >>> without_scheme("hdfs://host:9000/data/a.nt"), without_scheme("/data/a.nt")
-    ('/data/a.nt', '/data/a.nt')
-    """
-    return re.sub(_BEFORE_PATH, "", path)
-
-
-def _format(path: str, folder: str, said: str | None) -> str:
-    if said is None and folder and split_name(Path(folder))[1]:
-        try:
-            return format_of(Path(path))
-        except UsageError:
-            return format_of(Path(folder))  # `edge.csv/part-00000`: the folder's name says it
-    return format_of(Path(path), said)
-
-
-def _local(text: str) -> tuple[str, list[str], str]:
-    path = os.path.abspath(text)
-    if os.path.isdir(path):
-        return path, list(_below(path)), path
-    if os.path.exists(path) or not _GLOB.search(text):
-        check_readable(Path(text))
-        return os.path.dirname(path), [path], ""
-    before = _GLOB.split(path, maxsplit=1)[0]
-    base = before[: before.rfind("/")] or "/"
-    found: list[str] = []
-    for match in glob.glob(path, recursive=True):
-        found += _below(match) if os.path.isdir(match) else [match]
-    return base, list(dict.fromkeys(found)), ""
+def _misfits_of_tables(source: InputSource, format: str) -> Iterator[tuple[str, str, str | None]]:
+    table = is_table(source, format)
+    if source.relation is not None and not table:
+        yield "relation", f"a {format} file says its relations itself", "leave out relation"
+    if format == "jsonl" and source.columns is None and (source.relation is not None or source.change_column):
+        help = 'name the values of each object that become arguments: columns = ["sensor", "value"]'
+        yield "relation", "the columns of JSON objects are not named", help
+    if format == "jsonl" and source.columns is not None and source.relation is None:
+        yield "columns", "the rows of JSON objects go to no relation", 'say which: relation = "reading"'
+    elif source.columns is not None and not table:
+        yield "columns", f"a {format} file has no columns to choose", "leave out columns"
+    if source.columns is not None:
+        yield from _repeated(source.columns)
+    if source.nulls not in NULLS:
+        yield "nulls", f"{source.nulls!r} is no way to treat nulls; there are {', '.join(NULLS)}", None
+    elif source.nulls != "refuse" and not table:
+        yield "nulls", f"a {format} file has no cells without a value", "leave out nulls"
 
 
-def _below(folder: str) -> list[str]:
-    found = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name[0] not in "._"]
-        found += [os.path.join(place, name) for name in names if name[0] not in "._"]
-    return found
+def _repeated(columns: Sequence[str]) -> Iterator[tuple[str, str, str | None]]:
+    names = [renamed(column)[1] for column in columns]
+    if len(set(names)) < len(names) or "" in names:
+        yield "columns", f"two columns have one name among {', '.join(names)}", 'rename one: "a as b"'
 
 
-def _remote(spark: SparkSession | None, text: str) -> tuple[str, list[str], str]:
-    if spark is None:
-        raise UsageError(
-            f"{text}: Python cannot open this", hint="mount the file system, or use everlog.pipeline.ingest"
-        )
-    context: Any = spark.sparkContext
-    path = context._jvm.org.apache.hadoop.fs.Path(text)
-    system = path.getFileSystem(context._jsc.hadoopConfiguration())
-    whole = not _GLOB.search(text)
-    found: list[str] = []
-    folder = ""
-    for status in system.globStatus(path) or []:
-        if status.isDirectory():
-            folder = text.rstrip("/") if whole else ""
-            walk = system.listFiles(status.getPath(), True)
-            while walk.hasNext():
-                found.append(walk.next().getPath().toString())
-        else:
-            found.append(status.getPath().toString())
-    before = without_scheme(folder or _GLOB.split(text, maxsplit=1)[0])
-    base = before if folder else before[: before.rfind("/")]
-    return base, [item for item in found if PurePosixPath(item).name[0] not in "._"], folder
-
-
-def _check_packed(file: SourceFile) -> None:
-    """Raise where a file is not what its extension says: Spark would find no lines in it, and say nothing."""
-    start = {".gz": b"\x1f\x8b", ".bz2": b"BZh", ".xz": b"\xfd7zXZ"}[file.packed]
-    try:
-        with open(file.path, "rb") as stream:
-            found = stream.read(len(start))
-    except OSError as error:
-        raise DataError(f"this file cannot be read ({error.strerror or error})", path=file.path) from error
-    if found and found != start:
-        raise FormatError(
-            f"this is not valid {COMPRESSIONS[file.packed]} data",
-            path=file.path,
-            hint=f"the file is damaged, or not packed at all: then take {file.packed} off its name",
-        )
-
-
-def _check_options(source: InputSource, format: str) -> None:
-    title = source.title
-    if source.relation is not None and format not in TABLE_FORMATS:
-        raise UsageError(f"{title}: a {format} file says its relations itself", hint=f"leave out {source.relation!r}")
-    if (source.types is not None or source.header) and format not in ("csv", "tsv"):
-        raise UsageError(f"{title}: a {format} file says its types itself", hint="leave out types and header")
-    if source.types is not None:
+def _misfits_of_text(source: InputSource, format: str) -> Iterator[tuple[str, str, str | None]]:
+    cells = format in ("csv", "tsv")
+    if source.header and not cells:
+        yield "header", f"a {format} file says its types itself", "leave out header"
+    if source.types is not None and not cells and not (format == "jsonl" and source.relation is not None):
+        yield "types", f"a {format} file says its types itself", "leave out types"
+    elif source.types is not None:
         from everlog.formats.fields import check_types
 
-        check_types(source.types)
-    if source.columns is not None and format != "parquet":
-        raise UsageError(f"{title}: only columns of Parquet files and DataFrames are chosen by name")
-    if source.graph is not None and format not in RDF_FORMATS:
-        raise UsageError(f"{title}: a {format} file holds no RDF, so it goes into no graph")
-    if source.graph is not None and ":" not in source.graph:
-        raise UsageError(f"{source.graph!r} is not an absolute IRI", hint="name the graph like http://example.org/g")
+        try:
+            check_types(source.types)
+        except UsageError as error:
+            yield "types", error.message, error.hint
+    if source.delimiter is not None and format != "csv":
+        what = "the cells of a tsv file are divided by tabs" if cells else f"a {format} file has no delimiters"
+        yield "delimiter", what, 'say format = "csv", or leave out delimiter'
+    elif source.delimiter is not None and (len(source.delimiter) != 1 or source.delimiter in '"\r\n'):
+        yield "delimiter", f"{source.delimiter!r} is not one character between cells", 'delimiter = ";"'
+    if source.null is not None and not cells:
+        yield "null", f"a {format} file says itself where there is no value", "leave out null"
+    if source.date_format is not None:
+        typed = {"date", "dateTime", "time"} & set(source.types or ())
+        if not typed:
+            yield "date_format", "no column is of the type date, dateTime or time", 'types = ["string", "date"]'
+        elif "%" not in source.date_format:
+            yield "date_format", f"{source.date_format!r} says no part of a date", 'date_format = "%d.%m.%Y"'
+
+
+def _misfits_of_kinds(source: InputSource, format: str) -> Iterator[tuple[str, str, str | None]]:
+    if source.kind not in KINDS:
+        yield "kind", f"there is no kind {source.kind!r} of sources; there are {', '.join(KINDS)}", None
+        return
+    if source.change_column is not None and source.kind != "changes":
+        yield "change_column", f"a source of kind {source.kind} has no changes", 'say kind = "changes"'
+    if source.kind == "changes" and source.change_column is None and format not in UPDATE_FORMATS:
+        if is_table(source, format):
+            yield "kind", "no column says what is inserted and what is deleted", 'change_column = "op"'
+        else:
+            yield "kind", f"a {format} file says no changes", "write RDF Patch (.rdfp), or JSON lines of updates"
+    if source.kind == "snapshot" and relations_of(source, format, "") is None:
+        # A relation whose last fact is gone would not be named any more, and its facts stay.
+        yield "kind", f"a {format} file does not say which relations it is a snapshot of", "give each relation a table"
+
+
+def renamed(column: str) -> tuple[str, str]:
+    """The name of a column where it comes from, and the name from here on.
+
+    >>> renamed("temp as value"), renamed("temp")
+    (('temp', 'value'), ('temp', 'temp'))
+    """
+    before, found, after = column.rpartition(" as ")
+    return (before.strip(), after.strip()) if found else (column, column)

@@ -1,34 +1,38 @@
-"""Which terms do the columns of a DataFrame hold?
+"""How are tables read, Parquet files, Delta tables and DataFrames, without leaving Spark?
 
-    string                      a string
-    byte, short, int, long      an integer
-    decimal, boolean, date      the same
-    float, double               a double
-    timestamp                   a dateTime in UTC
-    timestamp_ntz, time         a dateTime, a time without a zone
-
-Keys are made by Spark's own functions. Doubles are the exception: Java and Python write them differently, and a key
-must be what facts/terms.py says, so each distinct value goes through Python.
+Terms are those of value_keys.py. A file with a column that Spark reads otherwise than the in-process reader does, or
+not at all (times in milliseconds, timestamps in nanoseconds), is read in Python instead. Timestamps of a zone other
+than UTC keep it where the file says it (Arrow writes it there), as they do in process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
-from pyspark.sql import types as t
-from pyspark.sql.pandas.functions import arrow_udf
+from pyspark.sql.types import StructType
 
 from everlog.errors import DataError, FormatError, UsageError
-from everlog.facts.terms import double_text
 from everlog.formats.compression import open_bytes
+from everlog.formats.parquet import value_type
+from everlog.pipeline.csv_columns import sign_column
+from everlog.pipeline.delta_sources import delta_schema
+from everlog.pipeline.documents import gather_documents
 from everlog.pipeline.gathering import Gathered
+from everlog.pipeline.partitions import partition_names, with_partitions
+from everlog.pipeline.picking import SIGNS_TOLD, Picked, picked
+from everlog.pipeline.places import path_of
 from everlog.pipeline.rejects import Reject, reading
-from everlog.pipeline.sources import InputSource, SourceFile, path_of
+from everlog.pipeline.row_parsing import EMPTY
+from everlog.pipeline.source_files import SourceFile
+from everlog.pipeline.sources import InputSource, check_options
+from everlog.pipeline.value_keys import key_column, zoned_keys
+
+_ADDRESS, _ROW = "__address", "__row"  # of a row: its file, and its place there
 
 
 def gather_frame(gathered: Gathered, source: InputSource) -> None:
@@ -38,51 +42,150 @@ def gather_frame(gathered: Gathered, source: InputSource) -> None:
         raise UsageError(f"{frame!r} is no source", hint="give a path, a glob, a folder or a DataFrame")
     if source.relation is None:
         raise UsageError("a DataFrame has no name", hint="say the relation that its rows go to: relation='edge'")
-    _gather(gathered, source, source.relation, frame, f.lit(None).cast("string"), frozenset())
+    check_options(source, "parquet")
+    _gather(gathered, source, source.relation, _Table(frame))
 
 
 def gather_parquet(gathered: Gathered, source: InputSource, files: list[SourceFile]) -> None:
-    """The facts of Parquet files."""
+    """The facts of Parquet files, and of Delta tables."""
     for relation in sorted({file.relation for file in files}):
         some = [file for file in files if file.relation == relation]
-        unsigned = _check_schemas([file for file in some if file.is_local])
+        schema = None if some[0].table else _one_schema([file for file in some if file.is_local])
+        partitions = partition_names(some)
+        if schema is not None and _needs_python(schema, picked(source, schema.names, partitions, source.title)):
+            gather_documents(gathered, source, some)
+            continue
         with reading(source.title):
-            frame = gathered.spark.read.parquet(*[file.address for file in some])
-        _gather(gathered, source, relation, frame, f.col("_metadata.file_path"), unsigned)
+            reader = gathered.spark.read
+            if some[0].table:
+                stored = [field for field in delta_schema(some[0].table) if field.name not in partitions]
+                reader = reader.schema(StructType(stored))
+            frame = reader.parquet(*[file.address for file in some])
+            placed = frame.select(
+                "*", f.col("_metadata.file_path").alias(_ADDRESS), f.col("_metadata.row_index").alias(_ROW)
+            )
+            table = _Table(with_partitions(placed, some, _ADDRESS), frame.columns, partitions, schema)
+        _gather(gathered, source, relation, table)
 
 
-def _gather(
-    gathered: Gathered, source: InputSource, relation: str, frame: DataFrame, file: Column, unsigned: frozenset[str]
-) -> None:
-    names = chosen_columns(frame, source.columns, source.title)
-    nulls = f.lit(False)
+class _Table:
+    """A frame, what its columns are, and what the schema of its files says of them."""
+
+    def __init__(
+        self,
+        frame: DataFrame,
+        columns: Sequence[str] | None = None,
+        partitions: Sequence[str] = (),
+        schema: pa.Schema | None = None,
+    ) -> None:
+        self.frame = frame
+        self.columns = frame.columns if columns is None else list(columns)
+        self.partitions = partitions
+        self.files = columns is not None
+        fields = {} if schema is None else {field.name: field.type for field in schema}
+        # Spark has no unsigned integers of 64 bits and makes them decimals.
+        self.unsigned = {name for name, type_ in fields.items() if pa.types.is_uint64(type_)}
+        self.zones: Mapping[str, str] = {
+            name: type_.tz for name, type_ in fields.items() if pa.types.is_timestamp(type_) and type_.tz
+        }
+
+    def value(self, place: int) -> Column:
+        if place < 0:
+            return f.col(f"__p{-place - 1}")
+        return self.frame[_quoted(self.columns[place])]
+
+    def key(self, place: int, title: str) -> Column:
+        """The keys of a column."""
+        column = self.value(place)
+        if place < 0:
+            return column  # the keys themselves
+        name = self.columns[place]
+        if name in self.unsigned:
+            return f.concat(f.lit("^integer "), column.cast("string"))
+        type_ = self.frame.schema[name].dataType
+        if self.zones.get(name, "UTC") not in ("UTC", "Etc/UTC", "Z", "+00:00"):
+            return zoned_keys(column, self.zones[name])
+        key = key_column(column, type_)
+        if key is None:
+            raise DataError(
+                f"column {name!r} holds {type_.simpleString()}, which is no type of term",
+                path=title,
+                hint="leave the column out, or make it strings, numbers, booleans, dates or times",
+            )
+        return key
+
+
+def _gather(gathered: Gathered, source: InputSource, relation: str, table: _Table) -> None:
+    chosen = picked(source, table.columns, table.partitions, source.title)
+    nulls, sign = f.lit(False), f.lit(1)
     keys = []
-    for place, name in enumerate(names, 1):
-        column = frame[_quoted(name)]
-        nulls = nulls | column.isNull()
-        key = key_column(column, frame.schema[name].dataType)
-        if name in unsigned:  # Spark has no such type and makes them decimals
-            key = f.concat(f.lit("^integer "), column.cast("string"))
-        assert key is not None
-        keys.append(key.alias(f"c{place}"))
+    for number, place in enumerate(chosen.arguments, 1):
+        nulls = nulls | table.value(place).isNull()
+        key = table.key(place, source.title)
+        keys.append((f.coalesce(key, f.lit(EMPTY)) if source.nulls == "empty" else key).alias(f"c{number}"))
+    if chosen.change is not None:
+        sign = sign_column(table.value(chosen.change))
+    if source.nulls == "empty":
+        nulls = f.lit(False)
+    frame = table.frame
+    wrong = sign.isNull()
     with reading(source.title):
-        counts = frame.agg(f.count("*").alias("rows"), f.count_if(nulls).alias("nulls")).first()
+        counts = frame.agg(
+            f.count_if(~nulls & (sign == 1)).alias("inserted"),
+            f.count_if(~nulls & (sign == -1)).alias("deleted"),
+            f.count_if(nulls).alias("nulls"),
+            f.count_if(wrong & ~nulls).alias("wrong"),
+        ).first()
         assert counts is not None
-        gathered.add(relation, frame.where(~nulls).select(*keys), counts["rows"] - counts["nulls"], source.title)
+        good = frame.where(~nulls & ~wrong)
+        if source.kind == "changes":
+            changes = good.select(*keys, sign.alias("sign"))
+            gathered.add_changes(relation, changes, counts["inserted"], counts["deleted"], source.title)
+        else:
+            gathered.add(relation, good.select(*keys), counts["inserted"], source.title)
         if counts["nulls"]:
-            row_text = f.to_json(f.struct(*[frame[_quoted(name)] for name in names]), {"ignoreNullFields": "false"})
-            rows = frame.where(nulls).select(file.alias("file"), row_text.alias("text")).limit(gathered.samples)
-            samples = [
-                Reject(
-                    path_of(row["file"]) if row["file"] else source.title, None, row["text"], "a column has no value"
-                )
-                for row in rows.collect()
-            ]
-            gathered.rejects.add(counts["nulls"], samples)
+            samples = _samples(gathered, source, table, chosen, nulls)
+            gathered.rejects.add_nulls(counts["nulls"], samples)
+        if counts["wrong"]:
+            samples = _samples(gathered, source, table, chosen, wrong & ~nulls, f"a change is {SIGNS_TOLD}")
+            gathered.rejects.add(counts["wrong"], samples)
 
 
-def _check_schemas(files: Sequence[SourceFile]) -> frozenset[str]:
-    """Raise where two files of a relation have different columns; the names of those of unsigned 64-bit integers."""
+def _samples(
+    gathered: Gathered, source: InputSource, table: _Table, chosen: Picked, which: Column, reason: str | None = None
+) -> list[Reject]:
+    """Some of the rows that make no fact."""
+    shown = chosen.arguments if chosen.change is None else (*chosen.arguments, chosen.change)
+    named = {place: name for place, name in enumerate(table.columns)}
+    named |= {-place: name for place, name in enumerate(table.partitions, 1)}
+    text = f.to_json(
+        f.struct(*[table.value(place).alias(named[place]) for place in shown]), {"ignoreNullFields": "false"}
+    )
+    missing = f.coalesce(*[f.when(table.value(p).isNull(), f.lit(named[p])) for p in chosen.arguments])
+    places = [f.col(_ADDRESS), f.col(_ROW)] if table.files else [f.lit(None).alias(_ADDRESS), f.lit(None).alias(_ROW)]
+    rows = table.frame.where(which).select(*places, text.alias("text"), missing.alias("missing"))
+    found = []
+    for row in rows.limit(gathered.samples).collect():
+        where = "" if row[_ROW] is None else f" in row {row[_ROW] + 1}"
+        told = f"{reason}{where}" if reason else f"column {row['missing']!r} has no value{where}"
+        found.append(Reject(path_of(row[_ADDRESS]) if row[_ADDRESS] else source.title, None, row["text"], told))
+    return sorted(found, key=lambda reject: (reject.file or "", reject.reason))
+
+
+def _needs_python(schema: pa.Schema, chosen: Picked) -> bool:
+    """Whether a column is of a type that Spark reads otherwise than we do, or not at all."""
+    types = pa.types
+    for place in chosen.cells:
+        type_ = schema.field(place).type
+        type_ = type_.value_type if types.is_dictionary(type_) else type_
+        odd = types.is_time32(type_) or types.is_float16(type_) or types.is_duration(type_) or value_type(type_) is None
+        if odd or ((types.is_time64(type_) or types.is_timestamp(type_)) and type_.unit not in ("us", "ms")):
+            return True
+    return False
+
+
+def _one_schema(files: Sequence[SourceFile]) -> pa.Schema | None:
+    """The schema of the files of a relation; an error where two of them have different columns."""
     first: pa.Schema | None = None
     for file in files:
         open_bytes(Path(file.path)).close()  # raises an error if the file itself cannot be read
@@ -105,81 +208,8 @@ def _check_schemas(files: Sequence[SourceFile]) -> frozenset[str]:
         for name in schema.names:
             if name not in first.names:
                 raise DataError(f"there is a column {name!r} here, but not in {files[0].path}", path=file.path)
-    return frozenset() if first is None else frozenset(field.name for field in first if pa.types.is_uint64(field.type))
+    return first
 
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
-
-
-def chosen_columns(frame: DataFrame, columns: Sequence[str] | None, title: str) -> list[str]:
-    """The names of the columns to read; an error where one is not there or of no type of term."""
-    there = frame.columns
-    for name in columns or ():
-        if name not in there:
-            raise DataError(f"there is no column {name!r}; there are {', '.join(there)}", path=title)
-    chosen = list(columns) if columns is not None else list(there)
-    if len(set(chosen)) < len(chosen):
-        raise DataError(f"two columns have one name among {', '.join(chosen)}", path=title, hint="rename one")
-    for name in chosen:
-        type_ = frame.schema[name].dataType
-        if key_column(f.lit(None), type_) is None:
-            raise DataError(
-                f"column {name!r} holds {type_.simpleString()}, which is no type of term",
-                path=title,
-                hint="leave the column out, or make it strings, numbers, booleans, dates or times",
-            )
-    return chosen
-
-
-def key_column(column: Column, type_: t.DataType) -> Column | None:
-    """The keys of a column of values, or None where its type is no type of term."""
-    text = column.cast("string")
-    if isinstance(type_, t.StringType | t.CharType | t.VarcharType):
-        return f.concat(f.lit('"'), text)
-    if isinstance(type_, t.ByteType | t.ShortType | t.IntegerType | t.LongType):
-        return f.concat(f.lit("^integer "), text)
-    if isinstance(type_, t.BooleanType):
-        return f.concat(f.lit("^boolean "), text)
-    if isinstance(type_, t.DateType):
-        return f.concat(f.lit("^date "), text)
-    if isinstance(type_, t.DecimalType):
-        return f.concat(f.lit("^decimal "), _decimal_text(column, type_))
-    if isinstance(type_, t.FloatType | t.DoubleType):
-        return _double_keys(column.cast("double"))
-    if isinstance(type_, t.TimestampType):
-        # Through microseconds: the session's time zone must not matter.
-        epoch = f.lit("1970-01-01 00:00:00").cast("timestamp_ntz")
-        local = f.timestamp_add("MICROSECOND", f.unix_micros(column), epoch)
-        return f.concat(f.lit("^dateTime "), f.replace(local.cast("string"), f.lit(" "), f.lit("T")), f.lit("Z"))
-    if isinstance(type_, t.TimestampNTZType):
-        return f.concat(f.lit("^dateTime "), f.replace(text, f.lit(" "), f.lit("T")))
-    if isinstance(type_, t.TimeType):
-        return f.concat(f.lit("^time "), text)
-    return None
-
-
-def _decimal_text(column: Column, type_: t.DecimalType) -> Column:
-    """No exponent, no needless zeros, at least one digit after the point."""
-    if type_.scale <= 0:
-        return f.concat(column.cast(t.DecimalType(38, 0)).cast("string"), f.lit(".0"))
-    whole_and_point = f.regexp_replace(_plain_digits(column, type_), r"0+\z", "")
-    return f.concat(whole_and_point, f.when(whole_and_point.endswith("."), "0").otherwise(""))
-
-
-def _plain_digits(column: Column, type_: t.DecimalType) -> Column:
-    # `format_number` gives plain digits, with commas between thousands; a cast may give 1E-10.
-    return f.replace(f.format_number(column, type_.scale), f.lit(","), f.lit(""))
-
-
-def _double_keys(column: Column) -> Column:
-    def keys(values: pa.Array) -> pa.Array:
-        distinct = values.dictionary_encode()
-        texts = [
-            None if value is None else f"^double {double_text(value)}" for value in distinct.dictionary.to_pylist()
-        ]
-        return pa.array(texts, pa.string()).take(distinct.indices)
-
-    # Spark infers the kind of function from its annotations, which its own type hints do not cover.
-    made: Column = arrow_udf(keys, "string")(column)  # type: ignore[call-overload]
-    return made

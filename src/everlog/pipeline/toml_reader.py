@@ -6,6 +6,7 @@ every problem.
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -19,6 +20,14 @@ from everlog.pipeline.toml_places import Places
 from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 
 TEXT, FLAG, SHARE, TEXTS = "a string", "true or false", "a number from 0 to 1", "a list of strings"
+ANY_TEXT = "a string, an empty one too"
+COUNT, SECONDS = "a whole number above 0", "a number of seconds above 0"
+SIZE = 'a size such as "2 GB"'
+TRIGGER = '"available-now" or a number of seconds above 0'
+
+Kind = str | tuple[str, ...]  # one of the above, or the texts to choose from
+
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(i?)b?", re.IGNORECASE)
 
 
 class SettingsError(ProgramError):
@@ -55,10 +64,12 @@ class TomlReader:
     Attributes:
         keys: for each kind of table (`""` for what has no header), its keys and what each must be.
         needed: for each kind, the keys that must be there.
+        once: the kinds of which there is one at most: `[limits]`, not `[[limits]]`.
         examples: how keys are written, for help.
     """
 
-    keys: Mapping[str, Mapping[str, str]]
+    keys: Mapping[str, Mapping[str, Kind]]
+    once: tuple[str, ...] = ()
     needed: Mapping[str, tuple[str, ...]]
     examples: Mapping[str, str]
 
@@ -80,6 +91,18 @@ class TomlReader:
         )
         return [found] if isinstance(found, dict) else []
 
+    def one_table(self, section: str) -> dict[str, Any]:
+        """The valid keys of a table that is there once, or not at all."""
+        found = self.data.get(section, {})
+        if isinstance(found, dict):
+            return self.table(section, 0, found)
+        what = self.places.header(section, 0) or self.places.key("", 0, section)
+        self.report("P103", f"{section} is not a table", what, help=f"write [{section}]")
+        return {}
+
+    def _header(self, section: str) -> str:
+        return f"[{section}]" if section in self.once else f"[[{section}]]"
+
     def table(self, section: str, number: int, data: dict[str, Any]) -> dict[str, Any]:
         """The keys of a table that are valid."""
         kinds = self.keys[section]
@@ -88,7 +111,7 @@ class TomlReader:
             if key not in kinds:
                 choices = list(kinds) if section else [*kinds, *(name for name in self.keys if name)]
                 near = get_close_matches(key, choices, n=1)
-                where = f"in [[{section}]]" if section else "here"
+                where = f"in {self._header(section)}" if section else "here"
                 self.report(
                     "P102",
                     f"there is no setting {key!r} {where}",
@@ -97,17 +120,18 @@ class TomlReader:
                     help=f"did you mean {near[0]}?" if near else None,
                 )
             elif not _is(value, kinds[key]):
+                near = get_close_matches(str(value), kinds[key], n=1) if isinstance(kinds[key], tuple) else []
                 self.report(
                     "P103",
-                    f"{key} must be {kinds[key]}, not {named(value)}",
+                    f"{key} must be {_told(kinds[key])}, not {named(value)}",
                     self.places.value(section, number, key),
-                    help=self.examples.get(key),
+                    help=f'did you mean "{near[0]}"?' if near else self.examples.get(key),
                 )
             else:
                 good[key] = value
-        for key in self.needed[section]:
+        for key in self.needed.get(section, ()):
             if key not in data:
-                where = f"this [[{section}]]" if section else "the file"
+                where = f"this {self._header(section)}" if section else "the file"
                 self.report(
                     "P104",
                     f"{where} has no {key}",
@@ -117,14 +141,47 @@ class TomlReader:
         return good
 
 
-def _is(value: Any, kind: str) -> bool:
+def _is(value: Any, kind: Kind) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(kind, tuple):
+        return value in kind
     if kind == TEXT:
         return isinstance(value, str) and value != ""
+    if kind == ANY_TEXT:
+        return isinstance(value, str)
     if kind == FLAG:
         return isinstance(value, bool)
     if kind == SHARE:
-        return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        return number and 0 <= value <= 1
+    if kind == COUNT:
+        return number and isinstance(value, int) and value > 0
+    if kind == SECONDS:
+        return number and 0 < value < math.inf
+    if kind == TRIGGER:
+        return value == "available-now" or (number and 0 < value < math.inf)
+    if kind == SIZE:
+        return isinstance(value, str) and (read_size(value) or 0) > 0
     return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _told(kind: Kind) -> str:
+    if isinstance(kind, str):
+        return kind
+    *others, last = (f'"{each}"' for each in kind)
+    return f"{', '.join(others)} or {last}"
+
+
+def read_size(text: str) -> int | None:
+    """A number of bytes, or None where the text says none.
+
+    >>> read_size("2 GB"), read_size("512 MiB"), read_size("much")
+    (2000000000, 536870912, None)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        return None
+    step = 1024 if found[3] else 1000
+    return int(float(found[1]) * step ** " kmgt".index(found[2].lower() or " "))
 
 
 def named(value: Any) -> str:

@@ -1,8 +1,8 @@
 """With which settings does Spark run?
 
-An existing session (a notebook's, spark-submit's) is used as it is. Otherwise one is started in this
-process, with Java found or brought (java.py), on all cores unless a master is named. What a user sets wins over what is
-set here; every setting here has its reason beside it.
+An existing session (a notebook's, spark-submit's, one of Spark Connect) is used as it is, and goes on when we are done.
+Otherwise one is started in this process, with Java found or brought (java.py), on all cores unless a master is named.
+What a user sets wins over what is set here; every setting here has its reason beside it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from everlog.engines.spark.java import java_home
-from everlog.errors import UsageError
+from everlog.errors import EngineError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,30 +51,68 @@ LOCALLY = {
 }
 
 
+class OpenedSession(NamedTuple):
+    """A session, and whether it was started just now: only then is it ours to stop."""
+
+    session: SparkSession
+    started: bool
+
+
 def spark_session(
     settings: Mapping[str, str] | None = None, master: str | None = None, app_name: str = "everlog"
 ) -> SparkSession:
-    """The running session, or a new one.
+    """The running session, or a new one (see `open_session`)."""
+    return open_session(settings, master, app_name).session
+
+
+@contextlib.contextmanager
+def session_for_a_while(
+    settings: Mapping[str, str] | None = None, master: str | None = None, app_name: str = "everlog"
+) -> Iterator[SparkSession]:
+    """The running session, which goes on afterwards, or a new one, which is stopped."""
+    opened = open_session(settings, master, app_name)
+    try:
+        yield opened.session
+    finally:
+        if opened.started:
+            opened.session.stop()
+
+
+def open_session(
+    settings: Mapping[str, str] | None = None, master: str | None = None, app_name: str = "everlog"
+) -> OpenedSession:
+    """The running session, or a new one, and which of them it is.
 
     Args:
         settings: Spark's own settings, by their names; they win over ours. On a session that runs already, those that
             can still be changed are, and the others are left.
-        master: where to run: "local[2]", "spark://host:7077", "yarn", …; all cores of this machine by default.
+        master: where to run: "local[2]", "spark://host:7077", "yarn", …; all cores of this machine by default. With
+            "sc://host:15002" the session is one of Spark Connect.
+
+    Raises:
+        UsageError: PySpark or Java is missing, or the settings or the master make no sense.
+        EngineError: Spark does not start.
     """
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
         raise UsageError("PySpark is not installed", hint="pip install everlog[spark]") from error
     given = {name: str(value) for name, value in (settings or {}).items()}
-    running = SparkSession.getActiveSession()
+    running = _running()
     if running is not None:
         _apply(running, given)
-        return running
+        return OpenedSession(running, False)
+    check_settings(given)
+    master = master or given.get("spark.master")
+    if master is not None and master.startswith("sc://"):
+        with _our_errors(master):
+            remote = SparkSession.builder.appName(app_name).remote(master).getOrCreate()
+            _apply(remote, {**_changeable(EVERYWHERE), **given})
+            return OpenedSession(remote, True)
     # Workers must be this very Python, with these packages, not whichever python3 comes first on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     wanted = {**EVERYWHERE, **given}
-    master = master or given.get("spark.master")
     level = given.get("spark.log.level", "ERROR")  # Spark's warnings are for its developers
     if master is None and not _submitted():
         master = "local[*]"
@@ -92,9 +131,82 @@ def spark_session(
         builder = builder.master(master)
     for name, value in wanted.items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel(level)
-    return session
+    with _our_errors(master):
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel(level)
+    return OpenedSession(session, True)
+
+
+def is_connect(session: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which has no Java of its own to talk to."""
+    return any(kind.__module__.startswith("pyspark.sql.connect") for kind in type(session).__mro__)
+
+
+def check_settings(settings: Mapping[str, str]) -> None:
+    """Raise for sizes of memory that Java would not start with, or that would start it only to stop."""
+    for name, value in settings.items():
+        if not (name.endswith((".memory", ".memoryOverhead")) or name == "spark.driver.maxResultSize"):
+            continue
+        found = re.fullmatch(r"\s*([0-9]+)\s*([kmgtp]?)b?\s*", value, re.IGNORECASE)
+        if found is None:
+            raise UsageError(f"{name} = {value!r} is no size of memory", hint=f'write it like "{name}" = "2g"')
+        # A number alone counts mebibytes where memory is meant, and bytes elsewhere.
+        size = int(found[1]) << _UNITS[found[2].lower() or ("" if name.endswith("maxResultSize") else "m")]
+        if name in ("spark.driver.memory", "spark.executor.memory") and size < _LEAST_MEMORY:
+            raise UsageError(f"{name} = {value!r} is too little for Spark", hint="give it 512m or more")
+
+
+_UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
+_LEAST_MEMORY = 471859200  # Spark refuses to start with less
+
+
+def _running() -> SparkSession | None:
+    """The session of this process, whichever thread started it."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is None and SparkContext._active_spark_context is not None:
+        active = SparkSession.builder.getOrCreate()
+    return active
+
+
+@contextlib.contextmanager
+def _our_errors(master: str | None) -> Iterator[None]:
+    """Turn Spark's failure to start into an error of one line."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (Py4JError, PySparkException, ImportError) as error:
+        text = str(error)
+        if isinstance(error, ImportError):
+            raise UsageError(
+                f"Spark Connect needs packages that are missing ({text})", hint="pip install 'pyspark[connect]'"
+            ) from error
+        if "Could not parse Master URL" in text or "master URL" in text:
+            raise UsageError(
+                f"{master!r} is no place where Spark runs",
+                hint='write "local[4]", "spark://host:7077", "yarn" or "sc://host:15002"',
+            ) from error
+        reason = _reason(text)
+        raise EngineError(
+            f"Spark does not start on {master or 'this machine'} ({reason})",
+            hint="see what Spark printed above; check the master and the settings in [spark]",
+        ) from error
+
+
+def _reason(text: str) -> str:
+    """What Java said: the last cause, without the places in its code."""
+    causes = re.findall(r"(?:Caused by: |: )((?:[a-z]\w*\.)+[A-Z]\w*(?:Exception|Error)): ?(.*)", text)
+    if causes:
+        return f"{causes[-1][0].rpartition('.')[2]}: {causes[-1][1][:300]}"
+    return text.strip().splitlines()[0][:300] if text.strip() else "no reason given"
+
+
+def _changeable(settings: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in settings.items() if name.startswith("spark.sql.") and ".ui." not in name}
 
 
 def _submitted() -> bool:

@@ -1,0 +1,93 @@
+"""Which relation goes where, in which format, and can it be put there?"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from everlog.errors import OutputError
+from everlog.pipeline.commits import unwritable
+from everlog.pipeline.places import lost_scheme
+
+FORMATS = ("delta", "parquet", "csv", "nt", "nq")
+RDF_WIDTHS = {"triple": 3, "quad": 4}
+REMOTE_HINT = "name a local folder, or one that is mounted, and copy the results from there"
+
+_EXTENSIONS = {".csv": "csv", ".nt": "nt", ".nq": "nq", ".parquet": "parquet"}
+_LOG = "_delta_log"
+
+
+@dataclass(frozen=True)
+class Output:
+    """A relation and where it goes.
+
+    Attributes:
+        format: told by the extension if None, and delta where there is no extension.
+        single: one file, or a folder of parts; by default one file where the path has an extension.
+        columns: the names of its columns; c1, c2, … by default.
+        header: whether CSV begins with the names.
+    """
+
+    relation: str
+    path: Path
+    format: str | None = None
+    single: bool | None = None
+    columns: tuple[str, ...] | None = None
+    header: bool = True
+
+    @property
+    def kind(self) -> str:
+        extension = self.path.suffix.lower()
+        return self.format or _EXTENSIONS.get(extension) or extension[1:] or "delta"
+
+    @property
+    def one_file(self) -> bool:
+        return self.path.suffix.lower() in _EXTENSIONS if self.single is None else self.single
+
+    def names(self, arity: int) -> list[str]:
+        """The names of its columns."""
+        return [f"c{place}" for place in range(1, arity + 1)] if self.columns is None else list(self.columns)
+
+
+def output_problem(relation: str, format: str, arity: int | None = None) -> str | None:
+    """Why a relation cannot be written in a format, or None."""
+    if format not in FORMATS:
+        return f"there is no output format {format!r}; there are {', '.join(FORMATS)}"
+    if format in ("nt", "nq") and (relation not in RDF_WIDTHS or arity not in (None, RDF_WIDTHS[relation])):
+        return f"{relation} holds no RDF: only triple(s, p, o) and quad(s, p, o, g) do"
+    if format == "nt" and relation == "quad":
+        return "N-Triples has no named graphs; the format nq has"
+    return None
+
+
+def check_place(output: Output) -> None:
+    """Raise where an output cannot be put: no permission, or something there that is not ours to replace."""
+    if lost_scheme(output.path):
+        raise OutputError(f"{output.path}: only local folders can be written", hint=REMOTE_HINT)
+    path = output.path.absolute()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise unwritable(path, error) from error
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        raise OutputError(
+            f"{path}: cannot be written: writing to the folder {path.parent} is not permitted",
+            hint=f"choose a folder you may write to, or: chmod u+w {path.parent}",
+        )
+    if path.is_dir():
+        if output.kind == "delta":
+            foreign = [] if (path / _LOG).is_dir() or not any(path.iterdir()) else sorted(path.iterdir())
+        else:
+            foreign = [each for each in sorted(path.iterdir()) if not _by_spark(each.name)]
+        if foreign:
+            raise OutputError(
+                f"{path}: this folder holds other things, such as {foreign[0].name}, and would be replaced",
+                hint="name a folder that is not there yet, or remove it yourself",
+            )
+    elif path.exists() and (output.kind == "delta" or not output.one_file):
+        raise OutputError(f"{path}: this is a file, but a folder is to be written there", hint="choose another path")
+
+
+def _by_spark(name: str) -> bool:
+    return name.startswith(("part-", ".part-")) or name in ("_SUCCESS", "._SUCCESS.crc")

@@ -85,6 +85,16 @@ def memory_of(process: int | str) -> int | None:
         return None
 
 
+def available_memory() -> int:
+    """Bytes of memory that programs may take now; all there is, where the system does not say."""
+    try:
+        with open("/proc/meminfo", "rb") as meminfo:
+            found = dict(line.split(b":", 1) for line in meminfo)
+        return int(found[b"MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError, ValueError):
+        return _physical_memory()
+
+
 @cache
 def _physical_memory() -> int:
     return _PAGE * os.sysconf("SC_PHYS_PAGES")

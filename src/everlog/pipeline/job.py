@@ -1,16 +1,15 @@
 """What happens when a pipeline runs?
 
-    ingest        files become facts of term keys
-    encode        keys become ids; facts and terms that are new are appended to the tables
-    materialise   rules are evaluated; each relation that they define is compared with the last version, and the
-                  difference (+1 gained, -1 lost) appended to its table
-    commit        all of it becomes visible as one version
-    publish       outputs are written from that version
+    ingest      files become facts of term keys
+    encode      keys become ids, and are compared with what is explicit: the run's change
+    maintain    the change is carried through: in this process, or on Spark (ways.py); facts and terms that are new, and
+                all that has changed of facts, are appended to the tables
+    commit      all of it becomes visible as one version
+    publish     outputs that have changed are written from that version
 
-Tables: `facts_R` holds what was ever ingested into R, `derived_R` all facts of a relation R that rules define (explicit
-ones too), `dictionary` the terms, `rejects` samples of lines that could not be read. A run adds facts and takes none
-away; what rules no longer derive is lost. Where nothing is new there is no new version, and outputs are written all the
-same. A run that fails, or is killed, leaves the version before it; running again continues from there.
+Tables: `relation R` holds the facts of R, with what maintenance knows of them (tables/layout.py), `dictionary` the
+terms, `rejects` samples of lines that could not be read. Where nothing is new there is no new version. A run that
+fails, or is killed, leaves the version before it; running again continues from there.
 """
 
 from __future__ import annotations
@@ -24,23 +23,27 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DataError, ProgramError
 from everlog.facts.terms import key_of
-from everlog.pipeline.commits import Commit
-from everlog.pipeline.publish import Output, check_place
+from everlog.pipeline.outputs import Output
+from everlog.pipeline.publish import check_place
 from everlog.pipeline.show import show_pipeline
-from everlog.pipeline.table_store import WEIGHT, TableStore, Transaction
+from everlog.pipeline.ways import RESIDENT, Way, choose_way
+from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.checks import check_program
 from everlog.rules.syntax import Constant, Program
-from everlog.store.program_files import defined_relations
+from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, table_of
+from everlog.tables.commits import Commit
+from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from everlog.pipeline.explicit_changes import ExplicitFacts
     from everlog.pipeline.settings import Settings
 
 __all__ = ["PipelineReport", "Stages", "run_pipeline", "show_pipeline"]
 
-FACTS, DERIVED, DICTIONARY, REJECTS = "facts_", "derived_", "dictionary", "rejects"
-TERM_TYPES = "id bigint, key string"
+REJECTS = "rejects"
+REJECT_COLUMNS = {"file": "string", "line": "bigint", "text": "string", "reason": "string"}
 
 Says = Callable[[str], None]
 
@@ -71,6 +74,7 @@ class PipelineReport:
 
     version: int
     committed: bool  # whether there is a new version
+    way: str  # by which the tables were kept true, and why
     stages: tuple[StageReport, ...]
     relations: tuple[RelationReport, ...]
     terms: int
@@ -138,14 +142,19 @@ def run_pipeline(
 
 def check_against(settings: Settings, last: Commit) -> None:
     """Raise where the program uses a relation with another number of arguments than the facts that are there."""
-    stored = {name.removeprefix(FACTS): len(state.columns) for name, state in _facts_tables(last).items()}
+    stored = {
+        name: len(state.columns)
+        for name, state in relation_tables(last).items()
+        if not is_auxiliary(name) and state.facts and name not in defined_before(last)
+    }
     problems = check_program(settings.program, stored)
     if problems:
         raise ProgramError(problems)
 
 
-def _facts_tables(commit: Commit | Transaction) -> dict[str, Any]:
-    return {name: state for name, state in commit.tables.items() if name.startswith(FACTS)}
+def defined_before(commit: Commit) -> set[str]:
+    """The relations that rules defined when a version was made."""
+    return {said[0] for said in commit.info.get("relations", ())}
 
 
 @dataclass
@@ -156,26 +165,25 @@ class _Run:
     says: Says
     stages: Any
     reports: list[StageReport] = field(default_factory=list)
-    changes: dict[str, tuple[int, int]] = field(default_factory=dict)  # gained and lost, by table
     rejected: int = 0
 
     def run(self) -> PipelineReport:
         started = time.perf_counter()
         self.store.tidy()
-        with self.store.begin() as transaction:
-            ingested, keys = self._ingest(transaction)
-            try:
-                self._encode(transaction, keys)
-            finally:
-                ingested.release()
-            self._materialise(transaction)
-            commit = self._commit(transaction)
+        base = self.store.commit()
+        ingested, keys, gone = self._ingest(base)
+        try:
+            encoded, explicit = self._encode(base, keys, gone, ingested.kinds)
+            way, commit = self._maintain(base, encoded, explicit, ingested)
+        finally:
+            ingested.release()
         written = self._publish(commit)
         return PipelineReport(
             commit.version,
-            bool(self.changes) and commit.version == transaction.version,
+            commit.version != base.version,
+            f"{way.name}: {way.why}",
             tuple(self.reports),
-            tuple(self._relations(commit)),
+            tuple(self._relations(base, commit)),
             commit.tables[DICTIONARY].rows if DICTIONARY in commit.tables else 0,
             self.rejected,
             tuple(written),
@@ -187,42 +195,56 @@ class _Run:
         self.reports.append(StageReport(stage, rows, seconds))
         self.says(f"{stage:<12}{rows:>14,} {what:<12}{seconds:8.2f} s")
 
-    def _ingest(self, transaction: Transaction) -> tuple[Any, dict[str, DataFrame]]:
+    # --- what comes in ------------------------------------------------------------------------------------------------
+
+    def _ingest(self, base: Commit) -> tuple[Any, dict[str, DataFrame], dict[str, DataFrame]]:
+        """What sources and the program's text hold, and what is taken away, as frames of keys."""
         started = time.perf_counter()
         ingested = self.stages.ingest(self.spark, self.settings.sources, max_rejects=self.settings.max_rejects)
-        keys: dict[str, DataFrame] = dict(ingested.facts)
-        for relation, frame in program_facts(self.spark, self.settings.program).items():
-            keys[relation] = keys[relation].unionAll(frame) if relation in keys else frame
+        said = facts_in_text(self.settings.program)
+        before = {name: [tuple(keys) for keys in rows] for name, rows in base.info.get("text_facts", {}).items()}
+        taken = {name: [row for row in rows if row not in set(said.get(name, ()))] for name, rows in before.items()}
+        keys = _joined(ingested.facts, frames_of_keys(self.spark, said))
+        gone = _joined(ingested.deleted, frames_of_keys(self.spark, taken))
         self.rejected = ingested.rejected
-        if self.rejected:
-            transaction.append(REJECTS, ingested.rejects, weighted=False)
         self._done("ingest", sum(ingested.counts.values()) + len(self.settings.program.facts), "facts", started)
-        return ingested, keys
+        return ingested, keys, gone
 
-    def _encode(self, transaction: Transaction, keys: Mapping[str, DataFrame]) -> None:
-        from everlog.pipeline.encode import collisions
+    def _encode(
+        self, base: Commit, keys: Mapping[str, DataFrame], gone: Mapping[str, DataFrame], kinds: Mapping[str, str]
+    ) -> tuple[Any, ExplicitFacts]:
+        from everlog.pipeline.encode import encode
+        from everlog.pipeline.explicit_changes import ExplicitFacts
+        from everlog.pipeline.table_frames import explicit_facts, read_table
 
-        started = time.perf_counter()
-        for relation, frame in keys.items():
-            self._check_arity(transaction, relation, len(frame.columns))
-        facts = dict(keys)
-        if any(frame.columns for frame in keys.values()):  # facts without arguments have no terms
-            encoded = self.stages.encode(keys, self._dictionary(transaction))
-            facts = encoded.facts
-            with collisions():
-                transaction.append(DICTIONARY, encoded.new_terms.select("id", "key"), weighted=False)
-        rows = 0
-        for relation, frame in facts.items():
-            table = FACTS + relation
-            gained = transaction.append(table, gains(frame, self._read(transaction, table)))
-            self._changed(table, gained, 0)
-            rows += gained
-        self._done("encode", rows, "new facts", started)
+        tables = relation_tables(base)
+        for relation, frame in (*keys.items(), *gone.items()):
+            self._check_arity(tables, relation, len(frame.columns))
+        encoded = self.stages.encode(keys, self._dictionary(base))
+        vanished = {
+            name: "snapshot" for name in base.info.get("snapshots", ()) if name not in kinds and name not in keys
+        }
+        arities = {name: len(state.columns) for name, state in tables.items() if not is_auxiliary(name)}
+        arities |= {name: len(frame.columns) for name, frame in (*keys.items(), *gone.items())}
+        before = {
+            name: explicit_facts(read_table(self.spark, self.store, table_of(name), base.version), arities[name])
+            for name in arities
+            if name in tables and len(tables[name].columns) == arities[name]
+        }
+        touched = {*encoded.facts, *gone, *kinds, *vanished}
+        return encoded, ExplicitFacts(
+            arities,
+            encoded.facts,
+            encode(gone).facts if gone else {},
+            before,
+            {**vanished, **kinds},
+            touched & arities.keys(),
+        )
 
-    def _check_arity(self, transaction: Transaction, relation: str, arity: int) -> None:
+    def _check_arity(self, tables: Mapping[str, Any], relation: str, arity: int) -> None:
         """Sources, tables and rules must agree on it; otherwise every join with the relation would be wrong."""
-        state = transaction.tables.get(FACTS + relation)
-        if state is not None and len(state.columns) != arity:
+        state = tables.get(relation)
+        if state is not None and len(state.columns) != arity and state.facts:
             raise DataError(
                 f"{relation} has {arity} columns in the sources, but {len(state.columns)} in {self.settings.tables}",
                 path=str(self.settings.path),
@@ -232,70 +254,146 @@ class _Run:
         if problems:
             raise ProgramError(problems)
 
-    def _materialise(self, transaction: Transaction) -> None:
+    def _dictionary(self, base: Commit) -> DataFrame:
+        from everlog.pipeline.table_frames import read_table
+
+        if DICTIONARY not in base.tables:
+            return self.spark.createDataFrame([], "id bigint, key string")
+        return read_table(self.spark, self.store, DICTIONARY, base.version)
+
+    # --- the tables ---------------------------------------------------------------------------------------------------
+
+    def _maintain(self, base: Commit, encoded: Any, explicit: ExplicitFacts, ingested: Any) -> tuple[Way, Commit]:
         started = time.perf_counter()
-        explicit = {name.removeprefix(FACTS): transaction.read(self.spark, name) for name in _facts_tables(transaction)}
-        dictionary = self._dictionary(transaction)
-        derived = self.stages.materialise(self.spark, self.settings.program, explicit, dictionary, self.says)
-        transaction.append(DICTIONARY, unknown_terms(derived.new_terms, dictionary), weighted=False)
-        rows = 0
-        defined = [name for name in defined_relations(self.settings.program) if name in derived.facts]
-        for relation in defined:
-            rows += self._append_change(transaction, DERIVED + relation, derived.facts[relation])
-        for table in list(transaction.tables):  # relations that rules no longer define
-            if table.startswith(DERIVED) and table.removeprefix(DERIVED) not in defined:
-                old = transaction.read(self.spark, table)
-                rows += self._append_change(transaction, table, old.limit(0))
-        self._done("materialise", rows, "changes", started)
+        known = "definitions" in base.info
+        info = self._info(ingested)
+        change = explicit.change()
+        if not base.version:
+            way = choose_way(self.settings.maintain, base, 0, known=known)
+            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started)
+        change = change.persist() if change is not None else None
+        try:
+            changed = change.count() if change is not None else 0
+            way = choose_way(self.settings.maintain, base, changed, known=known)
+            if not changed and self._is_same(base, info):
+                self.says(f"nothing new: version {base.version} stays the last")
+                return way, base
+            self.says(f"maintain: {way.name}, {way.why}")
+            if way.name == RESIDENT:
+                return way, self._in_process(base, encoded, explicit, change, info, started)
+            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started)
+        finally:
+            if change is not None:
+                change.unpersist()
 
-    def _append_change(self, transaction: Transaction, table: str, now: DataFrame) -> int:
-        old = self._read(transaction, table)
-        fresh = old is not None and len(old.columns) != len(now.columns)
-        before = transaction.tables[table].facts if old is not None and not fresh else 0
-        rows = transaction.append(table, change(now, None if fresh else old), fresh=fresh)
-        net = transaction.tables[table].facts - before
-        self._changed(table, (rows + net) // 2, (rows - net) // 2)
-        return rows
+    def _info(self, ingested: Any) -> dict[str, Any]:
+        """What the next version says of where it comes from."""
+        said = facts_in_text(self.settings.program)
+        return {
+            "program": self.settings.program_hash,
+            "views": {view.name: view.query for view in self.settings.views},
+            "text_facts": {name: [list(row) for row in rows] for name, rows in said.items()},
+            "snapshots": sorted(name for name, kind in ingested.kinds.items() if kind == "snapshot"),
+        }
 
-    def _changed(self, table: str, gained: int, lost: int) -> None:
-        if gained or lost:
-            self.changes[table] = (gained, lost)
+    def _is_same(self, base: Commit, info: Mapping[str, Any]) -> bool:
+        return all(base.info.get(key) == info[key] for key in ("program", "views"))
 
-    def _commit(self, transaction: Transaction) -> Commit:
+    def _in_process(
+        self,
+        base: Commit,
+        encoded: Any,
+        explicit: ExplicitFacts,
+        change: DataFrame | None,
+        info: Mapping[str, Any],
+        started: float,
+    ) -> Commit:
+        from everlog.pipeline.encode import collisions
+        from everlog.pipeline.resident import Resident, no_rows
+
+        relations = list(explicit.arities.items())
+        with collisions():
+            terms = encoded.new_terms.toArrow()
+        rows = change.toArrow() if change is not None else no_rows()
+        with Resident(self.store.folder, self.settings.limits) as resident:
+            resident.learn(zip(terms["id"].to_pylist(), terms["key"].to_pylist(), strict=True))
+            made = resident.update(rows, relations, self.settings.program, self.settings.views, info)
+        self._done("maintain", sum(map(sum, made.counts().values())), "changes", started)
+        return self.store.commit()
+
+    def _in_bulk(
+        self,
+        base: Commit,
+        encoded: Any,
+        explicit: ExplicitFacts,
+        change: DataFrame | None,
+        info: dict[str, Any],
+        ingested: Any,
+        started: float,
+    ) -> Commit:
+        from everlog.pipeline.bulk import derive_in_bulk
+        from everlog.pipeline.encode import collisions
+        from everlog.pipeline.table_frames import append_plain
+
+        with self.store.begin() as transaction:
+            with collisions():
+                append_plain(transaction, DICTIONARY, encoded.new_terms.select("id", "key"), TERM_COLUMNS)
+            if self.rejected:
+                append_plain(transaction, REJECTS, ingested.rejects, REJECT_COLUMNS)
+            said = derive_in_bulk(
+                self.spark,
+                transaction,
+                self.settings.program,
+                explicit,
+                change,
+                self.stages.materialise,
+                self.says,
+                self.settings.limits,
+            )
+            commit = transaction.commit({**info, **said})
+        changed = sum(sum(_moved(commit, name, base)) for name in relation_tables(commit))
+        self._done("maintain", changed, "changes", started)
+        if not self.settings.views:
+            return commit
+        return self._with_views(info)
+
+    def _with_views(self, info: Mapping[str, Any]) -> Commit:
+        """Views are made in this process, as a version of their own."""
+        from everlog.pipeline.resident import Resident, no_rows
+
         started = time.perf_counter()
-        program = self.settings.program_hash
-        if not self.changes and transaction.base.version and transaction.base.info.get("program") == program:
-            self.says(f"nothing new: version {transaction.base.version} stays the last")
-            return transaction.base
-        counts = {name: state.facts for name, state in sorted(transaction.tables.items())}
-        commit = transaction.commit({"program": program, "counts": counts})
-        self._done("commit", sum(map(sum, self.changes.values())), "changes", started)
-        return commit
+        with Resident(self.store.folder, self.settings.limits) as resident:
+            made = resident.update(no_rows(), [], self.settings.program, self.settings.views, info)
+        self._done("views", sum(map(sum, made.counts().values())), "changes", started)
+        return self.store.commit()
+
+    # --- what goes out ------------------------------------------------------------------------------------------------
 
     def _publish(self, commit: Commit) -> list[Path]:
         if not self.settings.outputs:
             return []
         from everlog.pipeline.encode import collisions
         from everlog.pipeline.output_record import due_outputs, remember_outputs
+        from everlog.pipeline.table_frames import read_table
 
         started = time.perf_counter()
         facts: dict[str, DataFrame] = {}
         rows = 0
-        tables = {output.relation: table_of(commit, output.relation) for output in self.settings.outputs}
+        tables = {
+            output.relation: table_of(output.relation)
+            for output in self.settings.outputs
+            if table_of(output.relation) in commit.tables
+        }
         states = {
-            relation: f"{table} {commit.tables[table].folder} {commit.tables[table].delta}"
+            relation: f"{commit.tables[table].folder} {commit.tables[table].delta}"
             for relation, table in tables.items()
-            if table is not None
         }
         due = due_outputs(self.store.folder, self.settings.outputs, states)
-        for relation in dict.fromkeys(output.relation for output in due):
-            table = tables[relation]
-            if table is None:
-                continue
-            ids = self.store.read(self.spark, table, commit.version)
-            dictionary = self.store.read(self.spark, DICTIONARY, commit.version)
-            facts[relation] = self.stages.decode(ids, dictionary)
-            rows += commit.tables[table].facts
+        for relation in dict.fromkeys(output.relation for output in due if output.relation in tables):
+            state = commit.tables[tables[relation]]
+            ids = read_table(self.spark, self.store, tables[relation], commit.version).select(*state.columns)
+            facts[relation] = self.stages.decode(ids, self._dictionary(commit))
+            rows += state.facts
         outputs = _without_facts(due, facts, self.says)
         with collisions():
             written: list[Path] = self.stages.publish(self.spark, facts, outputs, self.says)
@@ -305,31 +403,17 @@ class _Run:
         self._done("publish", rows, "facts", started)
         return written
 
-    def _dictionary(self, transaction: Transaction) -> DataFrame:
-        known = self._read(transaction, DICTIONARY)
-        return self.spark.createDataFrame([], TERM_TYPES) if known is None else known
-
-    def _read(self, transaction: Transaction, table: str) -> DataFrame | None:
-        return transaction.read(self.spark, table) if table in transaction.tables else None
-
-    def _relations(self, commit: Commit) -> Iterable[RelationReport]:
-        names = {name.partition("_")[2] for name in commit.tables if name.startswith((FACTS, DERIVED))}
-        for name in sorted(names):
-            table = table_of(commit, name)
-            assert table is not None, "the name is that of a table"
-            gained, lost = self.changes.get(table, (0, 0))
-            yield RelationReport(name, commit.tables[table].facts, gained, lost, table.startswith(DERIVED))
+    def _relations(self, base: Commit, commit: Commit) -> Iterable[RelationReport]:
+        defined = defined_before(commit)
+        for name, state in sorted(relation_tables(commit).items()):
+            if not is_auxiliary(name):
+                gained, lost = _moved(commit, name, base)
+                yield RelationReport(name, state.facts, gained, lost, name in defined)
 
 
-def table_of(commit: Commit, relation: str) -> str | None:
-    """The table with all facts of a relation: the derived one where rules define it, else what was ingested.
-
-    Derived facts include ingested ones: a derived table without facts belongs to a relation no longer defined by rules.
-    """
-    derived, ingested = commit.tables.get(DERIVED + relation), FACTS + relation
-    if derived is not None and (derived.facts or ingested not in commit.tables):
-        return DERIVED + relation
-    return ingested if ingested in commit.tables else None
+def _moved(commit: Commit, name: str, base: Commit) -> tuple[int, int]:
+    """How many facts of a relation came and went since another version."""
+    return (0, 0) if commit.version == base.version else commit.moved.get(table_of(name), (0, 0))
 
 
 def _without_facts(outputs: Sequence[Output], facts: Mapping[str, Any], says: Says) -> list[Output]:
@@ -339,51 +423,32 @@ def _without_facts(outputs: Sequence[Output], facts: Mapping[str, Any], says: Sa
     return [output for output in outputs if output.relation in facts]
 
 
-def program_facts(spark: SparkSession, program: Program) -> dict[str, DataFrame]:
-    """The facts that stand in the program's text, as frames of keys."""
+def facts_in_text(program: Program) -> dict[str, list[tuple[str, ...]]]:
+    """The facts that stand in the program's text, by relation, as keys."""
     rows: dict[str, list[tuple[str, ...]]] = {}
     for fact in program.facts:
         keys = tuple(key_of(arg.term) for arg in fact.args if isinstance(arg, Constant))
         rows.setdefault(fact.relation, []).append(keys)
+    return rows
+
+
+def frames_of_keys(spark: SparkSession, rows: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, DataFrame]:
+    """Facts given as keys, as frames."""
     found = {}
-    for relation, keys_of_facts in rows.items():
-        width = len(keys_of_facts[0])
+    for relation, facts in rows.items():
+        if not facts:
+            continue
+        width = len(facts[0])
         if width == 0:
             found[relation] = spark.range(1).select()
             continue
         schema = ", ".join(f"c{number} string" for number in range(1, width + 1))
-        found[relation] = spark.createDataFrame(keys_of_facts, schema)
+        found[relation] = spark.createDataFrame(list(facts), schema)
     return found
 
 
-def gains(new: DataFrame, old: DataFrame | None) -> DataFrame:
-    """The distinct rows of `new` that are not in `old`."""
-    from pyspark.sql import functions as f
-
-    compared = _compared(new, old)
-    return compared.where((f.col("is_new") == 1) & (f.col("is_old") == 0)).select(*new.columns)
-
-
-def change(new: DataFrame, old: DataFrame | None) -> DataFrame:
-    """What turns the rows of `old` into those of `new`: each row with its weight, +1 or -1."""
-    from pyspark.sql import functions as f
-
-    weight = (f.col("is_new") - f.col("is_old")).cast("long")
-    return _compared(new, old).select(*new.columns, weight.alias(WEIGHT)).where(f.col(WEIGHT) != 0)
-
-
-def _compared(new: DataFrame, old: DataFrame | None) -> DataFrame:
-    """Every distinct row, and which of the two frames have it; one shuffle, for any number of columns, even none."""
-    from pyspark.sql import functions as f
-
-    both = new.select("*", f.lit(1).alias("is_new"), f.lit(0).alias("is_old"))
-    if old is not None:
-        both = both.unionAll(old.select("*", f.lit(0).alias("is_new"), f.lit(1).alias("is_old")))
-    return both.groupBy(*new.columns).agg(f.max("is_new").alias("is_new"), f.max("is_old").alias("is_old"))
-
-
-def unknown_terms(terms: DataFrame, dictionary: DataFrame) -> DataFrame:
-    """The terms that the dictionary lacks. The few new ones are looked for in it, so that it is not shuffled."""
-    distinct = terms.select("id", "key").dropDuplicates(["id"])
-    known = dictionary.join(distinct, "id", "left_semi").select("id")
-    return distinct.join(known, "id", "left_anti")
+def _joined(some: Mapping[str, DataFrame], more: Mapping[str, DataFrame]) -> dict[str, DataFrame]:
+    found = dict(some)
+    for relation, frame in more.items():
+        found[relation] = found[relation].unionAll(frame) if relation in found else frame
+    return found

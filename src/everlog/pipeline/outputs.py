@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from everlog.errors import OutputError
-from everlog.pipeline.commits import unwritable
 from everlog.pipeline.places import lost_scheme
+from everlog.tables.commits import unwritable
 
 FORMATS = ("delta", "parquet", "csv", "nt", "nq")
 RDF_WIDTHS = {"triple": 3, "quad": 4}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from everlog.pipeline.table_store import TableStore
 from everlog.plans.explain import explain_as_data, explain_program
+from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
     from everlog.pipeline.settings import Settings

@@ -110,9 +110,7 @@ def append_tagged(transaction: TableTransaction, frame: DataFrame, targets: Sequ
 
     The weight of a row says what this version does to its fact.
     """
-    places = [
-        transaction.begin_write(target.table, fact_columns(target.arity), target.kind) for target in targets
-    ]
+    places = [transaction.begin_write(target.table, fact_columns(target.arity), target.kind) for target in targets]
     for place in places:
         place.path.mkdir(parents=True, exist_ok=True)
     written: dict[int, list[str]] = {}

@@ -39,6 +39,7 @@ from everlog.store.views import View
 
 if TYPE_CHECKING:
     from everlog.store.following import Follower
+    from everlog.store.table_journal import TableJournal
 
 
 class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
@@ -105,6 +106,14 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
         self._timeline.read_only = read_only
         open_tables(self._timeline, folder)
+
+    @property
+    def tables(self) -> TableJournal | None:
+        """The tables that it was opened from and writes its updates to, if that is so."""
+        from everlog.store.table_journal import TableJournal
+
+        journal = self._timeline.journal
+        return journal if isinstance(journal, TableJournal) else None
 
     def follow_folder(self, folder: Path, *, by_itself: bool) -> None:
         """Become what a folder keeps, to be read; `everlog.open` calls this once."""

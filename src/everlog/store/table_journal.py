@@ -41,7 +41,7 @@ class TableJournal:
     wants_states = True
 
     def __init__(self, timeline: Timeline, store: TableStore, ids: DenseIds, commit: Commit) -> None:
-        self._timeline, self._store, self._ids = timeline, store, ids
+        self._timeline, self._store, self.ids = timeline, store, ids
         self._version, self._terms = commit.version, ids.terms_since(0)[1]
         self._known_is_due = False  # what maintenance knows after a change of rules is known when that is in place
         self._closed = False
@@ -77,7 +77,7 @@ class TableJournal:
         for name, states in step.touched.items():
             known = transaction.tables.get(table_of(name))
             is_bag = name in bags if known is None else known.kind == BAG
-            rows = state_rows(states, self._ids, transaction.version)
+            rows = state_rows(states, self.ids, transaction.version)
             transaction.append(table_of(name), rows, fact_columns(len(states.columns)), BAG if is_bag else SET)
         for name in step.target.step.old_auxiliaries if step.target.step is not None else ():
             transaction.drop(table_of(name))
@@ -98,12 +98,12 @@ class TableJournal:
                 else:
                     transaction.drop(table_of(name))
         for name, now in states.items():
-            rows = state_rows(now, self._ids, transaction.version)
+            rows = state_rows(now, self.ids, transaction.version)
             columns, kind = fact_columns(len(now.columns)), BAG if name in bags else SET
             transaction.append(table_of(name), rows, columns, kind, replaces=True)
         for name, change in step.changes.items():
             if table_of(name) in transaction.tables and not is_auxiliary(name):
-                transaction.feed(table_of(name), change_rows(change, self._ids, transaction.version))
+                transaction.feed(table_of(name), change_rows(change, self.ids, transaction.version))
 
     def _bags(self, step: Step) -> set[str]:
         if step.target.step is None:
@@ -115,7 +115,7 @@ class TableJournal:
         return {shape.name for shape in shapes(program.components) if shape.bag}
 
     def _write_terms(self, transaction: TableTransaction) -> int:
-        new, count = self._ids.terms_since(self._terms)
+        new, count = self.ids.terms_since(self._terms)
         if new:
             columns = {
                 "id": pa.array([id_ for id_, _ in new], pa.int64()),

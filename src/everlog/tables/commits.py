@@ -77,6 +77,7 @@ class Commit:
     info: Mapping[str, Any] = field(default_factory=dict)
     added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # files, inside the folder of their table
     before: int = 0  # the version that it follows
+    moved: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # how many facts each table gained and lost
 
 
 NOTHING = Commit(0, MappingProxyType({}))
@@ -110,7 +111,8 @@ def read_commit(folder: Path, version: int | None = None) -> Commit:
             for name, state in data["tables"].items()
         }
         added = {name: tuple(names) for name, names in data["added"].items()}
-        return Commit(data["version"], tables, data["time"], data["info"], added, data["before"])
+        moved = {name: (gained, lost) for name, (gained, lost) in data["moved"].items()}
+        return Commit(data["version"], tables, data["time"], data["info"], added, data["before"], moved)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"this commit file cannot be read ({error})",
@@ -138,6 +140,7 @@ def write_commit(folder: Path, commit: Commit, *, again: bool = False) -> Commit
         "time": stamped.time,
         "info": dict(stamped.info),
         "tables": {name: asdict(state) for name, state in sorted(stamped.tables.items())},
+        "moved": {name: list(counts) for name, counts in sorted(stamped.moved.items())},
         "added": {name: list(files) for name, files in sorted(stamped.added.items())},
     }
     try:

@@ -32,7 +32,13 @@ class DataFile:
     rows: int
     size: int
     weight: int  # the sum of the column of weights, or the number of rows where there is none
-    gains_only: bool  # every row is of a fact that was not there before
+    gained: int  # rows with a positive weight …
+    lost: int  # … and with a negative one
+
+    @property
+    def gains_only(self) -> bool:
+        """Every row is of a fact that was not there before."""
+        return self.gained == self.rows
 
 
 def describe(place: Path, weight: str | None = None) -> list[DataFile]:
@@ -48,22 +54,24 @@ def describe_file(path: Path, weight: str | None = None) -> DataFile | None:
         rows = file.metadata.num_rows
         if not rows:
             return None
-        total, gains_only = (rows, True) if weight is None else _weights(file, weight)
-    return DataFile(path, rows, path.stat().st_size, total, gains_only)
+        total, gained, lost = (rows, rows, 0) if weight is None else _weights(file, weight)
+    return DataFile(path, rows, path.stat().st_size, total, gained, lost)
 
 
-def _weights(file: Any, column: str) -> tuple[int, bool]:
-    """The sum of a column of weights and whether all are positive; the footer tells where all are the same."""
+def _weights(file: Any, column: str) -> tuple[int, int, int]:
+    """The sum of a column of weights, how many are positive and negative; the footer tells where all are the same."""
     import pyarrow.compute as pc
 
     index = file.schema_arrow.get_field_index(column)
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
     ranges = [group.column(index).statistics for group in groups]
     if all(each is not None and each.has_min_max and each.min == each.max for each in ranges):
-        total = sum(group.num_rows * each.min for group, each in zip(groups, ranges, strict=True))
-        return total, all(each.min > 0 for each in ranges)
+        known = [(group.num_rows, each.min) for group, each in zip(groups, ranges, strict=True)]
+        gained, lost = (sum(rows for rows, weight in known if weight * sign > 0) for sign in (1, -1))
+        return sum(rows * weight for rows, weight in known), gained, lost
     weights = file.read(columns=[column]).column(0)
-    return pc.sum(weights).as_py(), pc.min(weights).as_py() > 0
+    gained, lost = pc.sum(pc.greater(weights, 0)).as_py(), pc.sum(pc.less(weights, 0)).as_py()
+    return pc.sum(weights).as_py(), gained, lost
 
 
 def sync_all(files: Sequence[DataFile]) -> None:

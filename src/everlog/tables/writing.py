@@ -228,8 +228,13 @@ class TableTransaction:
                 for table, written in self._written.items()
                 if written.feed
             }
+            moved = {
+                table: (sum(file.gained for file in written.feed), sum(file.lost for file in written.feed))
+                for table, written in self._written.items()
+                if written.feed and self._states[table].kind != PLAIN
+            }
             done = commits.write_commit(
-                self.store.folder, Commit(self.version, self._states, "", info or {}, added, self.base.version)
+                self.store.folder, Commit(self.version, self._states, "", info or {}, added, self.base.version, moved)
             )
         except BaseException as error:
             if commits.commit_path(self.store.folder, self.version).exists():

@@ -1,0 +1,135 @@
+"""How are tables kept true where everything is derived on Spark?
+
+All that follows from what is explicit now is derived (materialise.py) and compared with the tables, relation by
+relation but in one job; rows for the facts of which anything differs are appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from everlog.engines.interface import Shape
+from everlog.limits import Limits
+from everlog.maintenance.materialise import shapes
+from everlog.maintenance.program import EvaluatedProgram
+from everlog.maintenance.update import Maintenance
+from everlog.pipeline.explicit_changes import ExplicitFacts
+from everlog.pipeline.table_frames import (
+    Target,
+    append_plain,
+    append_tagged,
+    read_so_far,
+    tagged_changes,
+    tagged_rows,
+    union,
+)
+from everlog.rules.constraints import is_constraint_relation
+from everlog.rules.names import name_rules
+from everlog.rules.syntax import Program
+from everlog.store.rule_steps import rule_arities
+from everlog.store.snapshots import definitions_as_data, known_of
+from everlog.store.state import Definitions
+from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, shapes_as_data, table_of
+from everlog.tables.layout import BAG, SET
+from everlog.tables.writing import TableTransaction
+
+Says = Callable[[str], None]
+
+
+def derive_in_bulk(
+    spark: SparkSession,
+    transaction: TableTransaction,
+    program: Program,
+    explicit: ExplicitFacts,
+    change: DataFrame | None,
+    materialise: Callable[..., Any],
+    says: Says,
+    limits: Limits,
+) -> dict[str, Any]:
+    """Append what a change comes to; gives what the commit is to say of program and maintenance."""
+    names = list(explicit.arities)
+    given = {
+        name: explicit.after(name, change) if change is not None else explicit.before[name]
+        for name in names
+        if change is not None or name in explicit.before
+    }
+    dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else _no_terms(spark)
+    made = materialise(spark, program, given, dictionary.select("id", "key"), says, limits)
+    try:
+        new_terms = unknown_terms(made.new_terms, dictionary)
+        append_plain(transaction, DICTIONARY, new_terms, TERM_COLUMNS)
+        evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True).after
+        wanted = {shape.name: shape for shape in shapes(evaluated.components)}
+        _append(spark, transaction, made, wanted, given)
+        return _info(program, transaction, evaluated, made, explicit)
+    finally:
+        made.release()
+
+
+def _append(
+    spark: SparkSession,
+    transaction: TableTransaction,
+    made: Any,
+    wanted: Mapping[str, Shape],
+    given: Mapping[str, DataFrame],
+) -> None:
+    """Compare what was derived with the tables, and append the difference."""
+    arities = dict(made.relations)
+    tables = relation_tables(transaction.base)
+    names = [name for name in dict.fromkeys((*made.defined, *given, *tables)) if name in arities or name in tables]
+    for name, state in tables.items():
+        if name not in arities or arities[name] != len(state.columns):
+            transaction.drop(table_of(name))
+    names = [name for name in names if name in arities]
+    width = max([1, *arities.values()])
+    numbers = {name: number for number, name in enumerate(arities)}
+    kinds = {name: BAG if name in wanted and wanted[name].bag else SET for name in arities}
+    new = [part for part in made.parts]
+    for name in given:
+        if name not in made.defined:
+            new.append(_as_given(given[name], numbers[name], arities[name], width))
+    old = [
+        tagged_rows(read_so_far(spark, transaction, table_of(name)), numbers[name], arities[name], width)
+        for name in names
+        if table_of(name) in transaction.tables
+    ]
+    bags = [numbers[name] for name in arities if kinds[name] == BAG]
+    frame = tagged_changes(union(new), union(old) if old else None, width, bags) if new else None
+    if frame is None:
+        return
+    targets = [Target(table_of(name), arities[name], kinds[name]) for name in arities]
+    append_tagged(transaction, frame, targets)
+
+
+def _as_given(frame: DataFrame, number: int, arity: int, width: int) -> DataFrame:
+    from everlog.engines.spark.tagged import tag
+
+    return tag(frame, number, arity, width, explicit=True)
+
+
+def _info(
+    program: Program, transaction: TableTransaction, evaluated: EvaluatedProgram, made: Any, explicit: ExplicitFacts
+) -> dict[str, Any]:
+    rules = tuple(name_rules(program.rules))
+    arities = {**explicit.arities, **rule_arities(rules)}
+    definitions = Definitions(rules, dict(program.prefixes), {}, arities, rule_arities(rules), evaluated)
+    info: dict[str, Any] = {"definitions": definitions_as_data(definitions), "relations": shapes_as_data(evaluated)}
+    # Whoever opens the tables may go on from them only where everything is there that maintenance needs.
+    heads = {head.relation for component in evaluated.components for rule in component.rules for head in rule.heads}
+    if {name for name in heads if not is_constraint_relation(name)} <= {*made.defined}:
+        info["known"] = list(known_of(Maintenance(evaluated)))
+    return info
+
+
+def unknown_terms(terms: DataFrame, dictionary: DataFrame) -> DataFrame:
+    """The terms that the dictionary lacks. The few new ones are looked for in it, so that it is not shuffled."""
+    distinct = terms.select("id", "key").dropDuplicates(["id"])
+    known = dictionary.join(distinct, "id", "left_semi").select("id")
+    return distinct.join(known, "id", "left_anti")
+
+
+def _no_terms(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame([], "id bigint, key string")

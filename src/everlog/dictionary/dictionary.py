@@ -119,7 +119,7 @@ class Dictionary:
         """The same for the key of a term."""
         found = self._ids.get(key)
         if found is None and key.startswith("^integer "):
-            found = _inline_integer(key)
+            found = inline_integer(key)
         return self._find_stored(key) if found is None and self._stored is not None else found
 
     def _find_stored(self, key: str) -> int | None:
@@ -188,7 +188,7 @@ class Dictionary:
         return stored_terms(self._stored, keys, kinds, numbers)
 
 
-def _inline_integer(key: str) -> int | None:
+def inline_integer(key: str) -> int | None:
     """The id of a canonical small integer, or None."""
     text = key[9:]
     if len(text) > 11 or not text.lstrip("-").isdecimal():

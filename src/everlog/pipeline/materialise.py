@@ -1,35 +1,123 @@
-"""How does a pipeline derive facts, from frames to frames?"""
+"""How does a pipeline derive facts, from frames to frames, in the smallest number of jobs?
+
+1. Rules become components, and components that can be divided alike become stages (plans/stages.py).
+2. A program over little data is one job in one task. Otherwise each stage goes its way (bulk_settings.py): divided by
+   its pivot, in one task, as frames, or in rounds.
+3. What a stage derives is a part, a tagged frame that is computed when somebody reads it. A part that another stage
+   reads too is held; `release` lets go of it.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
-from everlog.engines.interface import PhaseReport, Shape
 from everlog.engines.spark.dictionary import HashDictionary
-from everlog.engines.spark.engine import SparkEngine
-from everlog.errors import EngineError
+from everlog.engines.spark.tagged import RELATION, WEIGHT, id_columns, matches, matches_any
+from everlog.engines.spark.task_errors import error_of_task
+from everlog.errors import EngineError, EverlogError
+from everlog.facts.terms import key_of
 from everlog.limits import Limits
-from everlog.maintenance.materialise import evaluation_components, materialise, shapes
+from everlog.maintenance.materialise import evaluation_components, shapes
+from everlog.pipeline.bulk_facts import BulkFacts, Part
+from everlog.pipeline.bulk_frames import FrameStages
+from everlog.pipeline.bulk_rounds import RoundStages
+from everlog.pipeline.bulk_settings import BulkSettings
+from everlog.pipeline.bulk_tasks import NotThisWay, TaskReports, TaskStages
 from everlog.pipeline.rejects import from_spark
-from everlog.plans.flat_rules import is_auxiliary, rule_of_auxiliary
-from everlog.rules.constraints import is_constraint
+from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary, rule_of_auxiliary
+from everlog.plans.pivots import NoPivot, Pivot, component_pivot
+from everlog.plans.rewrites import Closure, rewrite_rules
+from everlog.plans.stages import Stage, needs_terms, overlapping, plan_stages
+from everlog.rules.components import Component
+from everlog.rules.constants import program_constants
+from everlog.rules.constraints import constraint_name, is_constraint, is_constraint_relation
+from everlog.rules.dependencies import unify
 from everlog.rules.names import name_rules
-from everlog.rules.syntax import Program, Rule
+from everlog.rules.syntax import Atom, Program, Variable
 from everlog.store.constraints import MOST_MATCHES, Broken, refuse_broken
 
+Says = Callable[[str], None]
 
-@dataclass(frozen=True)
+
+@dataclass
+class ComponentReport:
+    """How a component was evaluated. Facts and rounds are known once somebody has read what it derives."""
+
+    relations: tuple[str, ...]
+    way: str
+    why: str
+    number: int
+    seconds: float = 0.0  # until it was described or, for rounds, done
+    _rounds: int | None = None
+    _facts: int | None = None
+    _tasks: TaskReports | None = None
+
+    @property
+    def rounds(self) -> int | None:
+        found = self._tasks.of(self.number) if self._tasks is not None else None
+        return self._rounds if found is None else found[0]
+
+    @property
+    def facts(self) -> int | None:
+        """Facts that it derived and that were not given; None where nobody has counted."""
+        found = self._tasks.of(self.number) if self._tasks is not None else None
+        return self._facts if found is None else found[1]
+
+    def __str__(self) -> str:
+        facts = "" if self.facts is None else f", {self.facts:,} facts"
+        rounds = "" if not self.rounds or self.rounds < 2 else f" in {self.rounds:,} rounds"
+        return f"{', '.join(self.relations)}: {self.way}{facts}{rounds}{f' ({self.why})' if self.why else ''}"
+
+
+@dataclass
 class Materialised:
-    """All facts, explicit and derived, and the terms that rules computed."""
+    """Everything that follows from the facts, described; reading it runs the jobs."""
 
-    facts: dict[str, DataFrame]  # explicit and derived, columns c1, c2, … of ids, each fact once
-    counts: dict[str, int]
-    new_terms: DataFrame  # (id, key); some may be in the dictionary already
-    report: list[PhaseReport]
+    relations: tuple[tuple[str, int], ...]  # names and arities, which the tag of a row is an index into
+    new_terms: DataFrame  # (id, key), each id once; some may be in the dictionary already
+    report: list[ComponentReport]
+    defined: tuple[str, ...]  # the relations that rules define, all of whose facts are in the parts
+    _parts: list[Part] = field(default_factory=list)
+    _given: dict[str, DataFrame] = field(default_factory=dict)
+    _terms: list[DataFrame] = field(default_factory=list)
+
+    @property
+    def parts(self) -> list[DataFrame]:
+        """Tagged frames with all facts of relations that rules define, given ones too, each fact in one of them."""
+        return [part.frame for part in self._parts]
+
+    def frame(self, relation: str) -> DataFrame:
+        """The facts of one relation: c1, c2, …; for a bag with their weight."""
+        if relation not in self.defined:
+            return self._given[relation]
+        number, arity = next((n, a) for n, (name, a) in enumerate(self.relations) if name == relation)
+        found = [
+            part.frame.where(f.col(RELATION) == number).select(*id_columns(arity))
+            for part in self._parts
+            if any(head.relation == relation for head in part.heads)
+        ]
+        return reduce(DataFrame.unionAll, found)
+
+    def names(self) -> list[str]:
+        """Every relation that has facts or rules, without those that only evaluation knows of."""
+        return [name for name, _ in self.relations if name in self.defined or name in self._given]
+
+    def hold(self) -> None:
+        """Compute each part once, though frames of several relations are read from it."""
+        for part in self._parts:
+            part.hold()
+
+    def release(self) -> None:
+        """Let go of everything that was held."""
+        for part in self._parts:
+            part.release()
 
 
 def materialise_frames(
@@ -37,77 +125,328 @@ def materialise_frames(
     program: Program,
     facts: Mapping[str, DataFrame],
     dictionary: DataFrame,
-    progress: Callable[[str], None] | None = None,
+    progress: Says | None = None,
     limits: Limits | None = None,
+    settings: BulkSettings | None = None,
+    counts: Mapping[str, int] | None = None,
 ) -> Materialised:
-    """Derive what a program says from frames of distinct facts; `dictionary` holds the terms of their ids."""
-    say = progress or (lambda line: None)
-    driver = HashDictionary()
-    engine = SparkEngine(spark, driver, terms=None)
-    rules = name_rules(program.rules)
-    components = evaluation_components(rules)
-    for shape in shapes(components):
-        engine.declare(shape)
-    for relation, frame in facts.items():
-        engine.declare(Shape(relation, len(frame.columns)))
-        engine.adopt(relation, frame)
-    # The program's constants may be terms that no fact has: expressions must find them too.
-    constants = spark.createDataFrame(_constants(program, driver), "id long, key string")
-    engine.use_terms(dictionary.select("id", "key").unionAll(constants).dropDuplicates(["id"]))
-    engine.on_round = lambda relations, number, gained, seconds: say(
-        f"{_users_names(relations, rules)}: round {number}, {gained:,} new facts, {seconds:.2f} s"
+    """Derive what a program says from frames of distinct facts; `dictionary` holds the terms of their ids.
+
+    `counts`: how many facts each frame has, where that is known; otherwise they are counted.
+    """
+    bulk = _Bulk(
+        spark, program, facts, dictionary, progress or _silent, limits or Limits(), settings or BulkSettings(), counts
     )
-    try:
-        reports = materialise(engine, components, (limits or Limits()).watch())
-    except Exception as error:
-        if not from_spark(error):
-            raise
-        relations, number = engine.at_work()
-        raise EngineError(
-            f"Spark failed while deriving {_users_names(relations, rules) or 'a relation'} (round {number}): "
-            f"{str(error).strip().splitlines()[0][:300]}",
-            hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
-        ) from error
-    refuse_broken(_broken(engine, rules, driver, dictionary))
-    names = [name for name in engine.relations() if not is_auxiliary(name)]
-    return Materialised(
-        {name: engine.frame(name) for name in names},
-        {name: engine.count(name) for name in names},
-        engine.new_terms().unionAll(constants).dropDuplicates(["id"]),
-        reports,
+    with bulk.explained_failures():
+        return bulk.run()
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
+
+
+class _Bulk:
+    """One derivation of a program."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        program: Program,
+        given: Mapping[str, DataFrame],
+        dictionary: DataFrame,
+        says: Says,
+        limits: Limits,
+        settings: BulkSettings,
+        counts: Mapping[str, int] | None,
+    ) -> None:
+        self._spark, self._says, self._limits, self._settings = spark, says, limits, settings
+        self._driver = HashDictionary()
+        self._dictionary = dictionary.select("id", "key")
+        self._rules = name_rules(program.rules)
+        constants = [(self._driver.encode(term), key_of(term)) for term in program_constants(program)]
+        self._constants = spark.createDataFrame(constants, "id long, key string")
+        self._given, self._counts = dict(given), counts
+        self._reports: list[ComponentReport] = []
+        self._rounds: RoundStages | None = None
+
+    def run(self) -> Materialised:
+        rewriting = rewrite_rules(self._rules, enabled=self._settings.rewrites and self._settings.way != "rounds")
+        components = evaluation_components(rewriting.rules)
+        arities = {shape.name: shape.arity for shape in shapes(components)}
+        arities |= {name: len(frame.columns) for name, frame in self._given.items()}
+        known = self._facts(arities, components)
+        small = self._settings.way == "one task" or (
+            self._settings.way == "auto" and known.count_given() <= self._settings.one_task_facts
+        )
+        if rewriting.closures and not small and not self._rewriting_pays(components, known):
+            rewriting = rewrite_rules(self._rules, enabled=False)
+            components = evaluation_components(rewriting.rules)
+        for closure in rewriting.closures:
+            self._load_base(known, closure)
+        known.follow_kinds([rule for component in components for rule in component.rules])
+        known.bags |= {shape.name for shape in shapes(components) if shape.bag}
+        if components:
+            self._derive(known, components, small=small)
+        return self._materialised(known, components)
+
+    def _facts(self, arities: Mapping[str, int], components: Sequence[Component[EvaluatedRule]]) -> BulkFacts:
+        terms = self._dictionary.unionAll(self._constants).dropDuplicates(["id"])
+        known = BulkFacts(self._spark, self._given, arities, terms, self._counts)
+        rules = [rule for component in components for rule in component.rules]
+        if self._settings.way != "one task":
+            known.look(kinds=False)
+            if needs_terms(rules) and not (
+                self._settings.way == "auto" and known.count_given() <= self._settings.one_task_facts
+            ):
+                known.look(kinds=True)
+        return known
+
+    def _rewriting_pays(self, components: Sequence[Component[EvaluatedRule]], known: BulkFacts) -> bool:
+        """Linear rules take more rounds: they pay where a component is divided or fits one task."""
+        if known.count_given() <= self._settings.task_facts:
+            return True
+        return all(isinstance(component_pivot(each), Pivot) for each in components if each.recursive)
+
+    def _load_base(self, known: BulkFacts, closure: Closure) -> None:
+        """The given facts of a relation that is split stand in its base too."""
+        relation = closure.part.relation
+        if relation in known.given:
+            condition = matches(closure.part)
+            frame = known.given[relation]
+            known.given_too(closure.base, frame if condition is None else frame.where(condition), relation)
+
+    # --- stages -----------------------------------------------------------------------------------------------------
+
+    def _derive(self, known: BulkFacts, components: Sequence[Component[EvaluatedRule]], *, small: bool) -> None:
+        way = self._settings.way
+        self._tasks = TaskStages(known, self._settings, self._limits)
+        self._frames = FrameStages(known)
+        self._rounds = RoundStages(known, self._limits.watch(), self._say_round)
+        if small or (overlapping(components) and way != "rounds"):
+            why = "" if small else "a fact may belong to two of its components"
+            self._one_task(known, list(components), why or self._why_small(known))
+            return
+        stages = plan_stages(components, share=way in ("auto", "pivot"))
+        for number, stage in enumerate(stages):
+            self._stage(known, stage, stages[number + 1 :])
+
+    def _why_small(self, known: BulkFacts) -> str:
+        return "as asked for" if self._settings.way == "one task" else f"{known.count_given():,} facts are few"
+
+    def _stage(self, known: BulkFacts, stage: Stage, later: Sequence[Stage]) -> None:
+        way = self._settings.way
+        if isinstance(stage.pivot, Pivot) and way != "rounds" and (stage.recursive or _worth_a_job(stage, way)):
+            try:
+                self._by_pivot(known, stage, later)
+                return
+            except NotThisWay as reason:
+                why = str(reason)
+        else:
+            why = str(stage.pivot) if isinstance(stage.pivot, NoPivot) else ""
+        for component in stage.components:
+            self._alone(known, component, why, [Stage(stage.components, stage.pivot), *later])
+
+    def _alone(self, known: BulkFacts, component: Component[EvaluatedRule], why: str, later: Sequence[Stage]) -> None:
+        started = time.perf_counter()
+        again = _read_by(component, later) or _has_constraint(component)
+        heads = _heads([component])
+        if not component.recursive:
+            known.add(self._frames.part(component), heads, keys=False, again=again)
+            self._report(component, "frames", "", started)
+            return
+        if self._settings.way != "rounds" and self._fits_a_task(known, component):
+            self._one_task(known, [component], why, again=again)
+            return
+        assert self._rounds is not None
+        frame, report = self._rounds.part(component)
+        known.add(frame, heads, keys=False, again=False)  # its frames are checkpoints
+        self._report(component, "rounds", why, started, report.rounds, sum(report.gained.values()))
+
+    def _fits_a_task(self, known: BulkFacts, component: Component[EvaluatedRule]) -> bool:
+        relations = {atom.relation for atom in Stage([component], NoPivot("")).reads()}
+        total = 0
+        for relation in relations:
+            count = known.count(relation)
+            if count > self._settings.task_facts:  # some are derived: count them, which runs what they need
+                atoms = [atom for atom in Stage([component], NoPivot("")).reads() if atom.relation == relation]
+                count = known.facts(relation, atoms).limit(self._settings.task_facts + 1).count()
+            total += count
+        return total <= self._settings.task_facts
+
+    def _one_task(
+        self, known: BulkFacts, components: list[Component[EvaluatedRule]], why: str, *, again: bool = False
+    ) -> None:
+        started = time.perf_counter()
+        heads = _heads(components)
+        # A constraint's matches are looked at, and a component that stands alone may be read by others.
+        wanted = {
+            name
+            for name in (head.relation for head in heads)
+            if len(components) == 1 or self._wanted(name) or is_constraint_relation(name)
+        }
+        outputs = {name: tuple(head for head in heads if head.relation == name) for name in sorted(wanted)}
+        frame, keys, reports = self._tasks.one_task(components, outputs)
+        again = again or any(map(_has_constraint, components))
+        known.add(frame, [head for head in heads if head.relation in wanted], keys=keys, again=again)
+        for component in components:
+            self._report(component, "one task", why, started, tasks=reports)
+
+    def _by_pivot(self, known: BulkFacts, stage: Stage, later: Sequence[Stage]) -> None:
+        started = time.perf_counter()
+        assert isinstance(stage.pivot, Pivot)
+        for relation in stage.pivot.unless:
+            if not known.facts(relation).isEmpty():
+                raise NotThisWay("terms with equal values are among its facts, and the rule as written must be used")
+        concluded = self._frames.conclusions(stage.pivot.outside)
+        seeds = {name: reduce(DataFrame.unionAll, frames).distinct() for name, frames in concluded.items()}
+        frame, keys, reports = self._tasks.by_pivot(stage.components, stage.pivot, seeds)
+        again = any(_read_by(each, later) or _has_constraint(each) for each in stage.components)
+        known.add(frame, _heads(stage.components), keys=keys, again=again)
+        for component in stage.components:
+            self._report(component, f"pivot {stage.pivot}", "", started, tasks=reports)
+
+    def _wanted(self, relation: str) -> bool:
+        return self._settings.auxiliaries or not is_auxiliary(relation)
+
+    # --- what comes out ---------------------------------------------------------------------------------------------
+
+    def _materialised(self, known: BulkFacts, components: Sequence[Component[EvaluatedRule]]) -> Materialised:
+        refuse_broken(self._broken(known))
+        defined = tuple(
+            dict.fromkeys(
+                head.relation
+                for head in _heads(components)
+                if self._wanted(head.relation) and not is_constraint_relation(head.relation)
+            )
+        )
+        parts = [self._only_wanted(known, part, set(defined)) for part in known.parts]
+        for relation in defined:
+            unclaimed = self._unclaimed(known, relation, components)
+            if unclaimed is not None:
+                parts.append(unclaimed)
+        terms = reduce(DataFrame.unionAll, [self._constants, *known.new_terms]).dropDuplicates(["id"])
+        given = {name: frame for name, frame in self._given.items() if name not in defined}
+        found = [part for part in parts if part is not None]
+        return Materialised(tuple(known.arities.items()), terms, self._reports, defined, found, given)
+
+    def _only_wanted(self, known: BulkFacts, part: Part, defined: set[str]) -> Part | None:
+        """The part without relations that only evaluation knows of, and without constraints, which are empty."""
+        mine = {head.relation for head in part.heads}
+        if mine <= defined:
+            return part
+        heads = tuple(head for head in part.heads if head.relation in defined)
+        if not heads:
+            return None
+        numbers = [known.numbers[name] for name in mine & defined]
+        return Part(part.frame.where(f.col(RELATION).isin(numbers)), heads, part.held)
+
+    def _unclaimed(
+        self, known: BulkFacts, relation: str, components: Sequence[Component[EvaluatedRule]]
+    ) -> Part | None:
+        """Given facts of a relation that no rule may conclude, such as triples with other predicates."""
+        heads = [head for head in _heads(components) if head.relation == relation]
+        condition = matches_any(heads)
+        if condition is None or relation not in known.given:
+            return None
+        frame = known.given[relation].where(~condition)
+        whole = _whole(relation, known.arities[relation])
+        return Part(known.tag(frame, relation, explicit=True), (whole,))
+
+    def _broken(self, known: BulkFacts) -> Iterator[Broken]:
+        """The constraints that have matches, with the first of them by their ids."""
+        for rule in filter(is_constraint, self._rules):
+            relation, arity = rule.heads[0].relation, len(rule.heads[0].args)
+            frame = known.facts(relation).select(*(id_columns(arity) or [WEIGHT]))
+            count = frame.count()
+            if not count:
+                continue
+            found = frame.orderBy(*frame.columns).limit(MOST_MATCHES).collect()
+            ids = [id_ for row in found for id_ in row[:arity]]
+            for terms in (self._dictionary, *known.new_terms):
+                for id_, key in terms.where(f.col("id").isin(ids)).collect():
+                    self._driver.learn(id_, key)
+            yield Broken(rule, [tuple(map(self._driver.decode, row[:arity])) for row in found], count)
+
+    # --- telling ----------------------------------------------------------------------------------------------------
+
+    def _report(
+        self,
+        component: Component[EvaluatedRule],
+        way: str,
+        why: str,
+        started: float,
+        rounds: int | None = None,
+        facts: int | None = None,
+        tasks: TaskReports | None = None,
+    ) -> None:
+        names = tuple(self._users_names(component.relations()))
+        seconds = time.perf_counter() - started
+        report = ComponentReport(names, way, why, component.number, seconds, rounds, facts, tasks)
+        self._reports.append(report)
+        self._says(f"{', '.join(names)}: {way}{f' ({why})' if why else ''}")
+
+    def _say_round(self, relations: Sequence[str], number: int, gained: int, seconds: float) -> None:
+        self._says(f"{', '.join(self._users_names(relations))}: round {number}, {gained:,} new facts, {seconds:.2f} s")
+
+    def _users_names(self, relations: Sequence[str]) -> list[str]:
+        """The relations of a component as the user knows them, auxiliary ones replaced by what their rule defines."""
+        heads = {
+            rule.name: [f"constraint {rule.name}"] if is_constraint(rule) else [head.relation for head in rule.heads]
+            for rule in self._rules
+        }
+        names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [_users_name(name)] for name in relations]
+        return list(dict.fromkeys(name for some in names for name in some))
+
+    @contextmanager
+    def explained_failures(self) -> Iterator[None]:
+        """Errors of tasks as what they were, and Spark's in our words."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, EverlogError) or not from_spark(error):
+                raise
+            found = error_of_task(error)
+            if found is not None:
+                raise found from error
+            engine = self._rounds.engine if self._rounds is not None else None
+            relations, number = engine.at_work() if engine is not None else ((), 0)
+            where = ", ".join(self._users_names(relations)) + f" (round {number})" if relations else "facts"
+            raise EngineError(
+                f"Spark failed while deriving {where}: {str(error).strip().splitlines()[0][:300]}",
+                hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
+            ) from error
+
+
+def _users_name(relation: str) -> str:
+    return f"constraint {constraint_name(relation)}" if is_constraint_relation(relation) else relation
+
+
+def _heads(components: Sequence[Component[EvaluatedRule]]) -> list[Atom]:
+    return list(dict.fromkeys(head for component in components for rule in component.rules for head in rule.heads))
+
+
+def _whole(relation: str, arity: int) -> Atom:
+    return Atom(relation, tuple(Variable(name) for name in id_columns(arity)))
+
+
+def _worth_a_job(stage: Stage, way: str) -> bool:
+    """Components without recursion go by themselves, unless they share much or group."""
+    return way == "pivot" or len(stage.components) > 2
+
+
+def _read_by(component: Component[EvaluatedRule], stages: Sequence[Stage]) -> bool:
+    """Does a rule of another component read what this one concludes?"""
+    heads = [head for rule in component.rules for head in rule.heads]
+    return any(
+        unify(head, atom)
+        for stage in stages
+        for other in stage.components
+        if other is not component
+        for atom in Stage([other], stage.pivot).reads()
+        for head in heads
+        if head.relation == atom.relation
     )
 
 
-def _broken(
-    engine: SparkEngine, rules: Sequence[Rule], driver: HashDictionary, dictionary: DataFrame
-) -> Iterator[Broken]:
-    """The constraints that have matches, with the first of them by their ids."""
-    for rule in filter(is_constraint, rules):
-        relation, arity = rule.heads[0].relation, len(rule.heads[0].args)
-        count = engine.count(relation)
-        if not count:
-            continue
-        frame = engine.frame(relation)
-        found = frame.orderBy(*frame.columns).limit(MOST_MATCHES).collect()
-        ids = {id_ for row in found for id_ in row[:arity]}
-        for terms in (dictionary, engine.new_terms()):
-            for id_, key in terms.select("id", "key").where(f.col("id").isin(list(ids))).collect():
-                driver.learn(id_, key)
-        yield Broken(rule, [tuple(map(driver.decode, row[:arity])) for row in found], count)
-
-
-def _users_names(relations: Sequence[str], rules: Sequence[Rule]) -> str:
-    """The relations of a component as the user knows them: an auxiliary one is replaced by what its rule defines."""
-    heads = {
-        rule.name: [f"constraint {rule.name}"] if is_constraint(rule) else [head.relation for head in rule.heads]
-        for rule in rules
-    }
-    names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [name] for name in relations]
-    return ", ".join(dict.fromkeys(name for some in names for name in some))
-
-
-def _constants(program: Program, dictionary: HashDictionary) -> list[tuple[int, str]]:
-    from everlog.facts.terms import key_of
-    from everlog.rules.constants import program_constants
-
-    return [(dictionary.encode(term), key_of(term)) for term in program_constants(program)]
+def _has_constraint(component: Component[EvaluatedRule]) -> bool:
+    return any(is_constraint_relation(name) for name in component.relations())

@@ -42,6 +42,8 @@ from everlog.plans.flat_rules import AUXILIARY
 from everlog.rules.dependencies import unify
 from everlog.rules.syntax import Argument, Atom, Call, Constant, Filter, Rule, Variable
 
+SHARED = f"{AUXILIARY}shared"  # how the relation is called that says whether values are shared
+
 
 @dataclass(frozen=True)
 class Closure:
@@ -78,7 +80,7 @@ class Closure:
         yield replace(self.rule, heads=head, body=(self.first, self.in_base(self.second), *guards))
         if self.guard is None:
             return
-        shared = Atom(f"{self.rule.name}{AUXILIARY}shared", ())
+        shared = Atom(f"{self.rule.name}{SHARED}", ())
         for end in self.ends:
             condition = Filter(Call(SHARES_VALUE, (self.first.args[end],)))
             yield replace(self.rule, heads=(shared,), body=(self.in_base(self.first), condition))

@@ -33,6 +33,7 @@ _SOURCES = (
     "step_kernels.py",
     "sweep_kernels.py",
     "version_kernels.py",
+    "wide_id_kernels.py",
 )
 _PREFIX = "kernels-"
 

@@ -150,6 +150,28 @@ class ColumnarEngine:
             self._add(restored, explicit.columns, explicit.rows, at.EXPLICIT)
         restored.committed = self.size(restored)
 
+    def take(self, relation: str, facts: WeightedFacts, *, explicit: bool) -> None:
+        """Add facts as they come in parts; those of a bag, each in one part, keep their weights."""
+        taken = self.relation(relation)
+        before = self.size(taken)
+        added = self._add(taken, facts.columns, facts.rows, at.EXPLICIT if explicit else 0)
+        if taken.bag:
+            assert added == facts.rows, f"a fact of the bag {relation} came twice"
+            taken.weights[before : before + added] = facts.weights
+
+    def everything_of(self, relation: str) -> RelationDump:
+        """The facts of a relation with all that is known of them, as views of the engine's own arrays."""
+        stored = self.relation(relation)
+        size = self.size(stored)
+        shape = Shape(relation, stored.arity, stored.bag, stored.weighted, stored.ranked)
+        return RelationDump(
+            shape,
+            stored.facts[:size],
+            (stored.masks[:size] & at.EXPLICIT) != 0,
+            stored.weights[:size] if stored.weighted else None,
+            stored.ranks[:size] if stored.ranked else None,
+        )
+
     def _add(self, relation: Relation, columns: Sequence[Ids], rows: int, mask: int) -> int:
         added = 0
         code = slot_operands(relation.width)

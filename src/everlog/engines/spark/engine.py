@@ -40,7 +40,7 @@ from everlog.rules.syntax import Constant
 
 OnRound = Callable[[Sequence[str], int, int, float], None]  # relations of the component, round, new facts, seconds
 
-WEIGHT = "weight"
+WEIGHT, RANK = "weight", "rank"
 _MOST_PARTS = 12  # the most frames of a relation; more are combined into one
 
 
@@ -109,6 +109,7 @@ class SparkEngine:
         self._phase: tuple[str, ...] = ()  # the relations of the running component
         self._round, self._round_began = 0, 0.0
         self.on_round: OnRound | None = None
+        self._gains: dict[str, list[DataFrame]] = defaultdict(list)  # what rounds of this phase gained, with ranks
 
     # --- relations --------------------------------------------------------------------------------------------------
 
@@ -127,6 +128,15 @@ class SparkEngine:
     def frame(self, relation: str) -> DataFrame:
         """The facts of a relation as a frame; for pipelines."""
         return self._state.facts[relation].frame()
+
+    def gained(self, relation: str) -> DataFrame | None:
+        """What the last phase added to a relation, with the round that did as its rank; for pipelines."""
+        gains = self._gains.get(relation)
+        return reduce(DataFrame.unionAll, gains) if gains else None
+
+    def made_terms(self) -> list[DataFrame]:
+        """The terms that expressions and aggregates produced, as frames (id, key); for pipelines."""
+        return list(self._expressions.new_terms)
 
     def use_terms(self, terms: DataFrame) -> None:
         """Look terms up in this dictionary, (id, key), each id once."""
@@ -217,6 +227,7 @@ class SparkEngine:
     def begin(self, relations: Sequence[str]) -> None:
         self._state.new.clear()
         self._forget_round()
+        self._gains.clear()
         self._phase, self._round, self._round_began = tuple(relations), 0, time.perf_counter()
 
     def derive(self, variants: Sequence[Variant]) -> int:
@@ -252,12 +263,19 @@ class SparkEngine:
             if counts[relation]:
                 self._state.facts[relation] = self._grown(self._state.facts[relation], frame, counts[relation])
                 self._state.new[relation] = frame, counts[relation]
+                self._keep_gain(relation, frame)
         self._round += 1
         if self.on_round is not None:
             now = time.perf_counter()
             self.on_round(relations, self._round, sum(counts.values()), now - self._round_began)
             self._round_began = now
         return {relation: counts.get(relation, 0) for relation in relations}
+
+    def _keep_gain(self, relation: str, frame: DataFrame) -> None:
+        gains = self._gains[relation]
+        if len(gains) == _MOST_PARTS:
+            gains[:] = [self._placement.checkpoint(reduce(DataFrame.unionAll, gains))]
+        gains.append(frame.withColumn(RANK, f.lit(self._round + 1)))
 
     def _forget_round(self) -> None:
         self._waiting.clear()

@@ -1,0 +1,37 @@
+"""By which way is a component evaluated on Spark, and from which size on?
+
+    one task    the columnar engine in one task: the whole program while the data is small, or what has no pivot
+    pivot       divided by an argument that stays in place (plans/pivots.py), the columnar engine in each part
+    frames      described as DataFrames, run with whatever needs the result: components without recursion
+    rounds      a job a round, for recursion that has no pivot and does not fit one task
+
+`auto` chooses by size; any other way is taken wherever it is possible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from everlog.errors import UsageError
+
+WAYS = ("auto", "one task", "pivot", "frames", "rounds")
+
+
+@dataclass(frozen=True)
+class BulkSettings:
+    """How everything is derived on Spark."""
+
+    way: str = "auto"
+    # A program over so many facts runs as one job in one task: it takes seconds, and a job more takes one already.
+    one_task_facts: int = 2_000_000
+    # What has no pivot runs in one task up to here: a few hundred megabytes in one worker.
+    task_facts: int = 5_000_000
+    # Facts that every part must have whole; they are sent to every worker process, and held by it.
+    whole_facts: int = 2_000_000
+    partitions: int | None = None  # of divided facts; by default as many as the cluster has cores, more for much data
+    auxiliaries: bool = False  # also hand out the relations that only evaluation knows of
+    rewrites: bool = True  # transitive rules are made linear (plans/rewrites.py)
+
+    def __post_init__(self) -> None:
+        if self.way not in WAYS:
+            raise UsageError(f"there is no way {self.way!r} to derive facts", hint=f"ways: {', '.join(WAYS)}")

@@ -1,0 +1,139 @@
+"""Does every way of deriving on Spark give what the rules mean?
+
+The law, against the naive oracle, by each way: the whole program in one task, divided by pivots, as frames, and round
+by round. Programs are small; what is at stake are the ways, not sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from pyspark.sql import SparkSession
+from tests import oracle
+
+from everlog.engines.spark.ids import id_of_key
+from everlog.facts.terms import IRI, RDF_TYPE, Term, key_of
+from everlog.limits import Limits
+from everlog.pipeline.bulk_settings import BulkSettings
+from everlog.pipeline.materialise import Materialised, materialise_frames
+from everlog.rules.parser import parse_program
+from everlog.rules.syntax import Program
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+WAYS = ("one task", "pivot", "frames", "rounds")
+Facts = Mapping[str, Sequence[tuple[Term, ...]]]
+
+
+def derived(
+    spark: SparkSession, program: Program, facts: Facts, way: str, limits: Limits | None = None, **others: object
+) -> Materialised:
+    """What a program derives by a way."""
+    frames, terms = {}, {}
+    for relation, rows in facts.items():
+        keys = list(dict.fromkeys(tuple(map(key_of, row)) for row in rows))
+        terms |= {id_of_key(key): key for row in keys for key in row}
+        if not keys:
+            continue
+        if not keys[0]:
+            frames[relation] = spark.range(1).select()
+            continue
+        schema = ", ".join(f"c{number} long" for number in range(1, len(keys[0]) + 1))
+        frames[relation] = spark.createDataFrame([tuple(map(id_of_key, row)) for row in keys], schema)
+    dictionary = spark.createDataFrame(list(terms.items()), "id long, key string")
+    return materialise_frames(
+        spark, program, frames, dictionary, limits=limits, settings=BulkSettings(way=way, partitions=2, **others)
+    )
+
+
+def listed(found: Materialised, facts: Facts) -> dict[str, set[tuple[str, ...]]]:
+    """The facts of relations that rules define, as keys of terms."""
+    keys = {id_of_key(key_of(term)): key_of(term) for rows in facts.values() for row in rows for term in row}
+    keys |= {row["id"]: row["key"] for row in found.new_terms.collect()}
+
+    def key(id_: int) -> str:
+        return f"^integer {id_ >> 3}" if id_ & 7 == 4 else keys[id_]
+
+    result: dict[str, set[tuple[str, ...]]] = {name: set() for name in found.defined}
+    for part in found.parts:
+        for row in part.collect():
+            name, arity = found.relations[row["relation"]]
+            fact = tuple(key(row[f"c{number}"]) for number in range(1, arity + 1))
+            assert fact not in result[name], f"{name}{fact} is there twice"
+            result[name].add(fact)
+            given = fact in {tuple(map(key_of, each)) for each in facts.get(name, ())}
+            assert row["explicit"] == given, f"{name}{fact} was{'' if given else ' not'} given"
+            assert row["weight"] == 1
+    found.release()
+    return result
+
+
+def meant(program: Program, facts: Facts, names: Sequence[str]) -> dict[str, set[tuple[str, ...]]]:
+    state = oracle.materialise(program, facts)
+    return {name: set(state.get(name, ())) for name in names}
+
+
+CASES = {
+    "left-linear closure": ("p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).", {}),
+    "right-linear closure": ("p(X, Y) :- e(X, Y).  p(X, Z) :- e(X, Y), p(Y, Z).", {}),
+    "transitive, given facts too": (
+        "p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), p(Y, Z).",
+        {"p": [("d", "a"), ("a", "b")]},
+    ),
+    "guarded and symmetric": ("e(X, Y) :- e(Y, X).  e(X, Z) :- e(X, Y), e(Y, Z), X != Z.", {}),
+    "same generation": ("s(X, Y) :- e(P, X), e(P, Y).  s(X, Y) :- e(A, X), s(A, B), e(B, Y).", {}),
+    "negation over recursion": (
+        "p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  n(X) :- e(X, _).  n(Y) :- e(_, Y).  "
+        "apart(X, Y) :- n(X), n(Y), not p(X, Y).",
+        {},
+    ),
+    "aggregates": (
+        "p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  "
+        "fan(X, N) :- AGGREGATE(p(X, Y) ON X BIND COUNT(Y) AS N).  most(M) :- AGGREGATE(fan(X, N) BIND MAX(N) AS M).  "
+        "best(X) :- fan(X, N), most(N).",
+        {},
+    ),
+    "new terms": (
+        't(X, T) :- e(X, Y), BIND(CONCAT(X, "-", Y) AS T).  u(T) :- t(_, T), not known(T).',
+        {"known": [("a-b",)]},
+    ),
+    "counting up": ("c(0).  c(M) :- c(N), N < 5, BIND(N + 1 AS M).", {"c": [(0,)]}),
+    "nullary": (
+        "some() :- e(X, Y).  lonely(X) :- n(X), not some().  all(X) :- some(), n(X), given().",
+        {"n": [("a",)], "given": [()]},
+    ),
+    "constants": ("r(a, Y) :- e(X, Y).  r(X, Z) :- r(X, Y), e(Y, Z).  k(X) :- r(a, X), e(X, c).", {}),
+    "several heads": ("f(X), g(Y, X) :- e(X, Y).  g(X, Z) :- g(X, Y), f(Z), e(Y, Z).", {}),
+    "triples": (
+        "[?x, a, ?d] :- [?x, a, ?c], [?c, <urn:sub>, ?d].  "
+        "[?c, <urn:sub>, ?e] :- [?c, <urn:sub>, ?d], [?d, <urn:sub>, ?e].  "
+        "[?y, a, <urn:T>] :- [?x, <urn:p>, ?y].  [?y, <urn:q>, ?x] :- [?x, <urn:p>, ?y].",
+        {"triple": "triples"},
+    ),
+}
+EDGES: list[tuple[Term, ...]] = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "b"), ("e", "a"), ("c", "c")]
+
+
+def case_facts(given: Mapping[str, object]) -> dict[str, list[tuple[Term, ...]]]:
+    if "triple" in given:
+        words = [
+            ("x", RDF_TYPE, "urn:A"),
+            ("y", RDF_TYPE, "urn:B"),
+            ("urn:A", "urn:sub", "urn:B"),
+            ("urn:B", "urn:sub", "urn:C"),
+            ("x", "urn:p", "y"),
+            ("y", "urn:p", "z"),
+            ("x", "urn:other", "z"),
+        ]
+        return {"triple": [tuple(IRI(word) for word in row) for row in words]}
+    return {"e": EDGES, **given}  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", CASES)
+def test_cases(name: str, way: str, spark: SparkSession) -> None:
+    text, given_facts = CASES[name]
+    program, facts = parse_program(text), case_facts(given_facts)
+    found = derived(spark, program, facts, way)
+    assert listed(found, facts) == meant(program, facts, found.defined)

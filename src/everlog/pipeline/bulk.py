@@ -12,10 +12,13 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from everlog.engines.interface import Shape
+from everlog.engines.spark.tagged import tag
+from everlog.engines.spark.task_errors import task_errors
 from everlog.limits import Limits
 from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
+from everlog.pipeline.bulk_settings import BulkSettings
 from everlog.pipeline.explicit_changes import ExplicitFacts
 from everlog.pipeline.table_frames import (
     Target,
@@ -57,13 +60,13 @@ def derive_in_bulk(
         if change is not None or name in explicit.before
     }
     dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else _no_terms(spark)
-    made = materialise(spark, program, given, dictionary.select("id", "key"), says, limits)
+    settings = BulkSettings(auxiliaries=True)
+    made = materialise(spark, program, given, dictionary.select("id", "key"), says, limits, settings)
     try:
-        new_terms = unknown_terms(made.new_terms, dictionary)
-        append_plain(transaction, DICTIONARY, new_terms, TERM_COLUMNS)
         evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True).after
-        wanted = {shape.name: shape for shape in shapes(evaluated.components)}
-        _append(spark, transaction, made, wanted, given)
+        with task_errors():
+            append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
+            _append(spark, transaction, made, {shape.name: shape for shape in shapes(evaluated.components)}, given)
         return _info(program, transaction, evaluated, made, explicit)
     finally:
         made.release()
@@ -105,8 +108,6 @@ def _append(
 
 
 def _as_given(frame: DataFrame, number: int, arity: int, width: int) -> DataFrame:
-    from everlog.engines.spark.tagged import tag
-
     return tag(frame, number, arity, width, explicit=True)
 
 

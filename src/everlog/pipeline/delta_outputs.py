@@ -13,8 +13,8 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from everlog.disk import sync
 from everlog.errors import OutputError
-from everlog.store.disk import sync
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everlog.disk import sync
 from everlog.errors import OutputError
 from everlog.pipeline import delta_files, key_texts
 from everlog.pipeline.delta_outputs import replace_content
 from everlog.pipeline.output_types import native_column, native_types
 from everlog.pipeline.outputs import Output
-from everlog.store.disk import sync
 from everlog.tables.commits import unwritable
 
 if TYPE_CHECKING:

@@ -38,7 +38,6 @@ class Place:
     state: TableState  # what the table is before
     is_base: bool
     replaces: bool  # what was there before goes
-    fed: bool  # the rows say what changed, and are to be found by `changes`
 
 
 @dataclass
@@ -114,7 +113,7 @@ class TableTransaction:
         import pyarrow.parquet as pq
 
         state = self._states[table]
-        place = Place(table, self._new_place(state, CHANGE), state, is_base=False, replaces=False, fed=True)
+        place = Place(table, self._new_place(state, CHANGE), state, is_base=False, replaces=False)
         if rows.num_rows:
             self._write(pq, rows.select(list(state.all_types)).cast(arrow_schema(state.all_types)), place)
             self._written[table].feed += delta_log.describe(place.path, WEIGHT)
@@ -138,20 +137,19 @@ class TableTransaction:
         kind: str = SET,
         *,
         replaces: bool = False,
-        fed: bool | None = None,
     ) -> Place:
         """A folder, not there yet, for Parquet files with the columns of the table, each row once.
 
         Args:
             columns: the columns of the data, with Spark's names of their types.
             kind: SET, BAG or PLAIN.
-            replaces: the rows are all that the table is to hold, and may have other columns than it had.
-            fed: the rows say what this version changes; by default, unless they replace others.
+            replaces: the rows are all that the table is to hold, and may have other columns than it had; what they
+                change has to be told by `feed`.
         """
         state = self._prepared(table, columns, kind, replaces)
         is_base = kind == PLAIN or replaces or not state.rows
         path = self._new_place(state, BASE if is_base else CHANGE)
-        return Place(table, path, state, is_base, replaces, (not replaces or not state.rows) if fed is None else fed)
+        return Place(table, path, state, is_base, replaces)
 
     def end_write(self, place: Place, names: Sequence[str] | None = None) -> int:
         """The files in a place, or some of them by name, become part of the table; returns how many rows they have."""
@@ -208,7 +206,7 @@ class TableTransaction:
         if place.replaces:
             known.replaces, known.files = True, []
         known.files += written
-        if place.fed:
+        if not place.replaces:  # the rows say what changed
             known.feed += written
         return rows
 

@@ -15,37 +15,37 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from tests.pipeline.test_table_store import add, put, rows
+from tests.unit.tables.test_table_store import add, put, rows
 
 from everlog.errors import OutputError
-from everlog.pipeline.commits import CommitConflictError
-from everlog.pipeline.table_store import TableStore
+from everlog.tables.commits import CommitConflictError
+from everlog.tables.table_store import TableStore
 
 # Appends to two tables, and kills itself where DIES says: not even `finally` blocks run after os._exit.
 WRITER = """
 import os, sys
 from pathlib import Path
-from everlog.pipeline import commits, delta_files
-from everlog.pipeline.table_store import TableStore
-from tests.pipeline.test_table_store import put
+from everlog.tables import commits, delta_log
+from everlog.tables.table_store import TableStore
+from tests.unit.tables.test_table_store import put
 
 folder, number, point = Path(sys.argv[1]), int(sys.argv[2]), os.environ.get("DIES", "")
 
-def dies(*arguments):
+def dies(*arguments, **options):
     os._exit(9)
 
-appended = delta_files.append
+appended = delta_log.DeltaLogs.add
 calls = []
-def once(*arguments):
+def once(*arguments, **options):
     if calls:
         dies()
     calls.append(1)
-    return appended(*arguments)
+    return appended(*arguments, **options)
 
 if point == "files written":
-    delta_files.append = dies
+    delta_log.DeltaLogs.add = dies
 if point == "some tables committed":
-    delta_files.append = once
+    delta_log.DeltaLogs.add = once
 if point == "before the commit file":
     commits.write_commit = dies
 if point == "commit file half written":
@@ -54,8 +54,8 @@ if point == "after the commit file":
     commits.sync = lambda path, real=commits.sync: dies() if path.name == "_commits" else real(path)
 
 with TableStore(folder / "tables").begin() as transaction:
-    put(transaction, folder, "facts_edge", [(number, number, 1)])
-    put(transaction, folder, "derived_path", [(number, number + 1, 1)])
+    put(transaction, "facts_edge", [(number, number, 1)])
+    put(transaction, "derived_path", [(number, number + 1, 1)])
     transaction.commit()
 """
 
@@ -102,20 +102,20 @@ def test_a_driver_killed_after_its_commit(tmp_path: Path) -> None:
 
 def test_the_disk_is_full_at_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = TableStore(tmp_path / "tables")
-    add(store, tmp_path, "facts_edge", [(1, 2, 1)])
+    add(store, "facts_edge", [(1, 2, 1)])
 
     def full(*arguments: object, **options: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    for target in ("everlog.pipeline.commits.json.dump", "everlog.pipeline.delta_files.sync"):
+    for target in ("everlog.tables.commits.json.dump", "everlog.tables.delta_log.sync"):
         with monkeypatch.context() as patch, pytest.raises(OutputError, match="No space left") as caught:
             with store.begin() as transaction:
-                put(transaction, tmp_path, "facts_edge", [(3, 4, 1)])
+                put(transaction, "facts_edge", [(3, 4, 1)])
                 patch.setattr(target, full)
                 transaction.commit()
         assert str(store.folder) in str(caught.value) and "free some room" in str(caught.value)
         assert store.versions() == [1] and rows(store, "facts_edge") == {(1, 2)}
-    add(store, tmp_path, "facts_edge", [(5, 6, 1)])
+    add(store, "facts_edge", [(5, 6, 1)])
     assert rows(store, "facts_edge") == {(1, 2), (5, 6)}
 
 
@@ -126,8 +126,8 @@ def test_an_error_after_the_commit_file_loses_nothing(tmp_path: Path, monkeypatc
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch, pytest.raises(OutputError), store.begin() as transaction:
-        put(transaction, tmp_path, "facts_edge", [(3, 4, 1)])
-        patch.setattr("everlog.pipeline.commits.sync", fails)
+        put(transaction, "facts_edge", [(3, 4, 1)])
+        patch.setattr("everlog.tables.commits.sync", fails)
         transaction.commit()
     assert store.versions() == [1] and rows(store, "facts_edge") == {(3, 4)}
 
@@ -136,7 +136,7 @@ def test_two_writers_at_once(tmp_path: Path) -> None:
     store = TableStore(tmp_path / "tables")
     with store.begin() as transaction:
         assert write(tmp_path, 5) == 1  # the other process ends with the error's traceback
-        put(transaction, tmp_path, "facts_edge", [(1, 2, 1)])
+        put(transaction, "facts_edge", [(1, 2, 1)])
         transaction.commit()
     assert store.versions() == [1] and rows(store, "facts_edge") == {(1, 2)}
 
@@ -151,17 +151,17 @@ def test_the_lock_of_a_killed_writer_is_taken_over(tmp_path: Path) -> None:
 
 def test_a_writer_that_no_lock_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two transactions from one version, as on a file system without locks: the slow one leaves nothing."""
-    monkeypatch.setattr("everlog.pipeline.commits.fcntl.flock", lambda *arguments: None)
+    monkeypatch.setattr("everlog.tables.commits.fcntl.flock", lambda *arguments: None)
     store = TableStore(tmp_path / "tables")
-    add(store, tmp_path, "facts_edge", [(1, 2, 1)])
+    add(store, "facts_edge", [(1, 2, 1)])
     with store.begin() as fast, store.begin() as slow:
-        put(slow, tmp_path, "facts_edge", [(8, 8, 1)])
-        put(fast, tmp_path, "facts_edge", [(3, 4, 1)])
+        put(slow, "facts_edge", [(8, 8, 1)])
+        put(fast, "facts_edge", [(3, 4, 1)])
         fast.commit()
         with pytest.raises(CommitConflictError):
             slow.commit()
     assert store.versions() == [1, 2]
-    add(store, tmp_path, "facts_edge", [(5, 6, 1)])
+    add(store, "facts_edge", [(5, 6, 1)])
     assert rows(store, "facts_edge", 2) == {(1, 2), (3, 4)}
     assert rows(store, "facts_edge") == {(1, 2), (3, 4), (5, 6)}
 

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from everlog.errors import EngineError
 from everlog.pipeline.job import run_pipeline
 from everlog.pipeline.settings import read_settings
-from everlog.pipeline.table_store import TableStore
+from everlog.tables.table_store import TableStore
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 

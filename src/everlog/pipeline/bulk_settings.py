@@ -28,6 +28,8 @@ class BulkSettings:
     task_facts: int = 5_000_000
     # Facts that every part must have whole; they are sent to every worker process, and held by it.
     whole_facts: int = 2_000_000
+    # Up to so many copies of facts are made for partitions within the job; beyond, they are collected and sent.
+    repeated_rows: int = 400_000
     partitions: int | None = None  # of divided facts; by default as many as the cluster has cores, more for much data
     auxiliaries: bool = False  # also hand out the relations that only evaluation knows of
     rewrites: bool = True  # transitive rules are made linear (plans/rewrites.py)

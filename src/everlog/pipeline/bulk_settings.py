@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from everlog.errors import UsageError
+from everlog.plans.pivots import Pivot
+from everlog.plans.stages import Stage
 
 WAYS = ("auto", "one task", "pivot", "frames", "rounds")
 
@@ -37,3 +39,14 @@ class BulkSettings:
     def __post_init__(self) -> None:
         if self.way not in WAYS:
             raise UsageError(f"there is no way {self.way!r} to derive facts", hint=f"ways: {', '.join(WAYS)}")
+
+    @property
+    def shares(self) -> bool:
+        """May components without recursion be divided together with others?"""
+        return self.way in ("auto", "pivot")
+
+    def divides(self, stage: Stage) -> bool:
+        """Is a stage divided by its pivot? One or two components without recursion are better off as frames."""
+        if not isinstance(stage.pivot, Pivot) or self.way == "rounds":
+            return False
+        return stage.recursive or self.way == "pivot" or len(stage.components) > 2

@@ -57,6 +57,19 @@ def test_plan_takes_sizes_from_files(everlog: Everlog, folder: Path) -> None:
     assert everlog("plan", "path.dl", "edge.csv").code == 0
 
 
+def test_plan_on_spark(everlog: Everlog, folder: Path) -> None:
+    (folder / "rs2.dl").write_text(RS2)
+    shown = everlog("plan", "--engine", "spark", "rs2.dl")
+    assert shown.code == 0, shown.err
+    assert "12 components, 5 of them recursive; 3 of these can be divided" in shown.out
+    assert "p20, p21, p22 (recursive): pivot c1\n" in shown.out
+    assert "p13, p14 (recursive): one task up to 5,000,000 facts, else rounds\n    not divided: r8 keeps" in shown.out
+    data = json.loads(everlog("plan", "--engine", "spark", "rs2.dl", "--json").out)
+    assert [each["way"] for each in data["components"] if "p30" in each["defines"]] == ["frames"]
+    assert "facts are few" in everlog("plan", "--engine", "spark", "path.dl", "edge.csv").out
+    assert everlog("plan", "--engine", "abacus", "path.dl").code != 0
+
+
 def test_dot(everlog: Everlog, folder: Path) -> None:
     (folder / "rs2.dl").write_text(RS2)
     dot = everlog("plan", "rs2.dl", "--dot").out

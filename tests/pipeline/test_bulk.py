@@ -9,10 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from pyspark.sql import SparkSession
 from tests import oracle
+from tests.strategies import Story, program_stories
 
 from everlog.engines.spark.ids import id_of_key
+from everlog.engines.spark.task_errors import task_errors
+from everlog.errors import ConstraintError, RoundLimitError
 from everlog.facts.terms import IRI, RDF_TYPE, Term, key_of
 from everlog.limits import Limits
 from everlog.pipeline.bulk_settings import BulkSettings
@@ -112,6 +117,7 @@ CASES = {
         {"triple": "triples"},
     ),
 }
+IN_ROUNDS = ("same generation", "constants", "triples")
 EDGES: list[tuple[Term, ...]] = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "b"), ("e", "a"), ("c", "c")]
 
 
@@ -130,10 +136,90 @@ def case_facts(given: Mapping[str, object]) -> dict[str, list[tuple[Term, ...]]]
     return {"e": EDGES, **given}  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("name", CASES)
+def ways_of_cases() -> list[object]:
+    """Rounds are slow: a few cases always, the others at night."""
+    return [
+        pytest.param(name, way, marks=pytest.mark.nightly if way == "rounds" and name not in IN_ROUNDS else ())
+        for name in CASES
+        for way in WAYS
+    ]
+
+
+@pytest.mark.parametrize(("name", "way"), ways_of_cases())
 def test_cases(name: str, way: str, spark: SparkSession) -> None:
     text, given_facts = CASES[name]
     program, facts = parse_program(text), case_facts(given_facts)
     found = derived(spark, program, facts, way)
     assert listed(found, facts) == meant(program, facts, found.defined)
+
+
+def test_every_way_is_said(spark: SparkSession) -> None:
+    text = "p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  back(Y, X) :- p(X, Y), q(Y)."
+    facts: Facts = {"e": EDGES, "q": [("b",)]}
+    ways = {way: [report.way for report in derived(spark, parse_program(text), facts, way).report] for way in WAYS}
+    assert ways == {
+        "one task": ["one task", "one task"],
+        "pivot": ["pivot c1", "pivot c1"],
+        "frames": ["pivot c1", "frames"],
+        "rounds": ["rounds", "frames"],
+    }
+    found = derived(spark, parse_program(text), facts, "pivot")
+    assert found.report[0].facts is None  # nobody has read it yet
+    assert len(found.parts[0].collect()) == found.report[0].facts
+
+
+@pytest.mark.parametrize("way", ["one task", "pivot", "rounds"])
+def test_ranks_and_derivations(way: str, spark: SparkSession) -> None:
+    """A derived fact of a recursive component has an instance of smaller ranks; elsewhere derivations are counted."""
+    program = parse_program("p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  two(X) :- p(X, Y).")
+    facts: Facts = {"e": EDGES, "p": [("x", "a")], "two": [("x",), ("y",)]}
+    found = derived(spark, program, facts, way)
+    ids = {term: id_of_key(key_of(term)) for row in [*EDGES, ("x", "y")] for term in row}
+    edges = {(ids[a], ids[b]) for a, b in EDGES}
+    rows = [row for part in found.parts for row in part.collect()]
+    names = [name for name, _ in found.relations]
+    rank = {(row["c1"], row["c2"]): row["rank"] for row in rows if names[row["relation"]] == "p"}
+    for (x, z), own in rank.items():
+        before = [rank[x, y] for y in ids.values() if (x, y) in rank and (y, z) in edges]
+        assert (x, z) == (ids["x"], ids["a"]) or (x, z) in edges or min(before) < own
+    two = {row["c1"]: (row["derivations"], row["explicit"]) for row in rows if names[row["relation"]] == "two"}
+    reached = {term: sum(x == ids[term] for x, _ in rank) for term in ids}
+    assert two[ids["x"]] == (reached["x"], True) and two[ids["y"]] == (0, True)
+    assert two[ids["a"]] == (reached["a"], False)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_constraints(way: str, spark: SparkSession) -> None:
+    text = "p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  @constraint acyclic : p(?x, ?x), ?x != {}."
+    with pytest.raises(ConstraintError) as refused:
+        derived(spark, parse_program(text.format("b")), {"e": EDGES}, way)
+    assert set(refused.value.violations["acyclic"]) == {("c",), ("d",)}
+    assert derived(spark, parse_program(text.format("b")), {"e": EDGES[:1]}, way).defined == ("p",)
+
+
+@pytest.mark.parametrize("way", ["one task", "pivot", "rounds"])
+def test_limits_hold_in_tasks(way: str, spark: SparkSession) -> None:
+    program = parse_program("n(X, M) :- n(X, N), BIND(N + 1 AS M).")
+    with pytest.raises(RoundLimitError, match="stopped after 5 rounds"), task_errors():
+        found = derived(spark, program, {"n": [("a", 0)]}, way, Limits(rounds=5))
+        for part in found.parts:
+            part.collect()
+
+
+def test_what_is_too_large_to_be_everywhere_goes_another_way(spark: SparkSession) -> None:
+    program = parse_program("p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).")
+    for task_facts, way in ((100, "one task"), (1, "rounds")):
+        found = derived(spark, program, {"e": EDGES}, "pivot", whole_facts=2, task_facts=task_facts, repeated_rows=0)
+        assert (found.report[0].way, "more than 2 facts" in found.report[0].why) == (way, True)
+        assert listed(found, {"e": EDGES}) == meant(program, {"e": EDGES}, ["p"])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_random_programs(way: str, spark: SparkSession, data: st.DataObject) -> None:
+    story: Story = data.draw(program_stories())
+    facts = story.facts
+    found = derived(spark, story.program, facts, way)
+    assert listed(found, facts) == meant(story.program, facts, found.defined)

@@ -10,7 +10,7 @@ import typer
 from everlog.cli.knowledge_bases import RewritesOption
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import write_picture
-from everlog.errors import ProgramError
+from everlog.errors import ProgramError, UsageError
 
 if TYPE_CHECKING:
     from everlog.rules.syntax import Program
@@ -24,6 +24,9 @@ def plan(
     dot: Annotated[bool, typer.Option("--dot", help="The graph of components in Graphviz's language.")] = False,
     svg: Annotated[Path | None, typer.Option("--svg", metavar="FILE", help="Draw the graph into a file.")] = None,
     rewrites: RewritesOption = True,
+    engine: Annotated[
+        str, typer.Option("--engine", metavar="ENGINE", help="columnar; or spark: which way each component would run.")
+    ] = "columnar",
     as_json: Annotated[bool, typer.Option("--json", help="The graph of components and the plan as JSON.")] = False,
 ) -> None:
     """Print components, rules, delta variants and join orders, or draw the graph of components."""
@@ -34,6 +37,8 @@ def plan(
         from everlog.rules.planned import PlannedChange
         from everlog.store.program_files import read_program
 
+        if engine not in ("columnar", "spark"):
+            raise UsageError(f"there are no plans for the engine {engine!r}", hint="columnar or spark")
         read = read_program(program)
         problems = check_program(read, {})
         if problems:
@@ -47,6 +52,14 @@ def plan(
             from everlog.rules.picture.dot import to_dot
 
             print(to_dot(graph), end="")
+        elif engine == "spark":
+            from everlog.pipeline.explain_ways import explain_ways, ways_as_data
+
+            counts = _counts(read, program, files)
+            if as_json:
+                print_json(ways_as_data(read, counts, rewrites=rewrites))
+            else:
+                print("\n".join(explain_ways(read, counts, rewrites=rewrites)))
         elif as_json:
             from everlog.plans.explain import explain_as_data, explain_rewrites
             from everlog.rules.picture.listing import graph_as_data

@@ -13,6 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from everlog.errors import UsageError
+from everlog.plans.pivots import Pivot
+from everlog.plans.stages import Stage
 
 WAYS = ("auto", "one task", "pivot", "frames", "rounds")
 
@@ -28,6 +30,8 @@ class BulkSettings:
     task_facts: int = 5_000_000
     # Facts that every part must have whole; they are sent to every worker process, and held by it.
     whole_facts: int = 2_000_000
+    # Up to so many copies of facts are made for partitions within the job; beyond, they are collected and sent.
+    repeated_rows: int = 400_000
     partitions: int | None = None  # of divided facts; by default as many as the cluster has cores, more for much data
     auxiliaries: bool = False  # also hand out the relations that only evaluation knows of
     rewrites: bool = True  # transitive rules are made linear (plans/rewrites.py)
@@ -35,3 +39,14 @@ class BulkSettings:
     def __post_init__(self) -> None:
         if self.way not in WAYS:
             raise UsageError(f"there is no way {self.way!r} to derive facts", hint=f"ways: {', '.join(WAYS)}")
+
+    @property
+    def shares(self) -> bool:
+        """May components without recursion be divided together with others?"""
+        return self.way in ("auto", "pivot")
+
+    def divides(self, stage: Stage) -> bool:
+        """Is a stage divided by its pivot? One or two components without recursion are better off as frames."""
+        if not isinstance(stage.pivot, Pivot) or self.way == "rounds":
+            return False
+        return stage.recursive or self.way == "pivot" or len(stage.components) > 2

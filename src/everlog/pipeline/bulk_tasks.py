@@ -33,7 +33,6 @@ from everlog.rules.components import Component
 from everlog.rules.syntax import Atom, Bind, Variable
 
 _PART = "part"
-_REPEATED_ROWS = 400_000  # facts that are repeated for every partition; beyond, sending them to workers is less
 _ROWS_A_PARTITION = 1_000_000  # of what goes in: a part and what follows from it must fit a worker
 _COALESCED = 200_000  # facts that are brought together without a shuffle
 
@@ -181,12 +180,18 @@ class TaskStages:
         counts = [self._facts.count(role.relation) for _, role, _ in whole]
         counts += [self._facts.terms_count for _ in terms]
         frames = [frame for _, _, frame in whole] + list(terms)
-        if sum(min(count, UNKNOWN) for count in counts) * partitions <= _REPEATED_ROWS:
+        if sum(min(count, UNKNOWN) for count in counts) * partitions <= self._settings.repeated_rows:
             return frames, None
         small = [
-            frame for frame, count in zip(frames, counts, strict=True) if count * partitions <= _REPEATED_ROWS // 4
+            frame
+            for frame, count in zip(frames, counts, strict=True)
+            if count * partitions <= self._settings.repeated_rows // 4
         ]
-        large = [frame for frame, count in zip(frames, counts, strict=True) if count * partitions > _REPEATED_ROWS // 4]
+        large = [
+            frame
+            for frame, count in zip(frames, counts, strict=True)
+            if count * partitions > self._settings.repeated_rows // 4
+        ]
         with task_errors():
             collected = _together(large, self._facts.width).limit(self._settings.whole_facts + 1).toArrow()
         if collected.num_rows > self._settings.whole_facts:

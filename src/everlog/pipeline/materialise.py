@@ -226,7 +226,7 @@ class _Bulk:
             why = "" if small else "a fact may belong to two of its components"
             self._one_task(known, list(components), why or self._why_small(known))
             return
-        stages = plan_stages(components, share=way in ("auto", "pivot"))
+        stages = plan_stages(components, share=self._settings.shares)
         for number, stage in enumerate(stages):
             self._stage(known, stage, stages[number + 1 :])
 
@@ -234,8 +234,7 @@ class _Bulk:
         return "as asked for" if self._settings.way == "one task" else f"{known.count_given():,} facts are few"
 
     def _stage(self, known: BulkFacts, stage: Stage, later: Sequence[Stage]) -> None:
-        way = self._settings.way
-        if isinstance(stage.pivot, Pivot) and way != "rounds" and (stage.recursive or _worth_a_job(stage, way)):
+        if self._settings.divides(stage):
             try:
                 self._by_pivot(known, stage, later)
                 return
@@ -303,7 +302,7 @@ class _Bulk:
         again = any(_read_by(each, later) or _has_constraint(each) for each in stage.components)
         known.add(frame, _heads(stage.components), keys=keys, again=again)
         for component in stage.components:
-            self._report(component, f"pivot {stage.pivot}", "", started, tasks=reports)
+            self._report(component, f"pivot {stage.pivot.of(_heads([component]))}", "", started, tasks=reports)
 
     def _wanted(self, relation: str) -> bool:
         return self._settings.auxiliaries or not is_auxiliary(relation)
@@ -427,11 +426,6 @@ def _heads(components: Sequence[Component[EvaluatedRule]]) -> list[Atom]:
 
 def _whole(relation: str, arity: int) -> Atom:
     return Atom(relation, tuple(Variable(name) for name in id_columns(arity)))
-
-
-def _worth_a_job(stage: Stage, way: str) -> bool:
-    """Components without recursion go by themselves, unless they share much or group."""
-    return way == "pivot" or len(stage.components) > 2
 
 
 def _read_by(component: Component[EvaluatedRule], stages: Sequence[Stage]) -> bool:

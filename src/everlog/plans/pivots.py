@@ -26,13 +26,14 @@ Pivot(positions=(('path', 0),), outside=())
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule
 from everlog.plans.rewrites import SHARED
 from everlog.rules.components import Component
 from everlog.rules.dependencies import AtomIndex
+from everlog.rules.extents import extent, print_extent
 from everlog.rules.printer import print_atom
 from everlog.rules.syntax import Atom, Variable
 
@@ -56,11 +57,16 @@ class Pivot:
         return f"Pivot(positions={self.positions}, outside={tuple(rule.name for rule in self.outside)})"
 
     def __str__(self) -> str:
-        """In the words of reports: which argument of which relation."""
-        numbers = {position + 1 for _, position in self.positions}
+        return self.of([head for head, _ in self.heads])
+
+    def of(self, heads: Sequence[Atom], prefixes: Mapping[str, str] | None = None) -> str:
+        """By which argument the facts of some heads are divided, in the words of reports."""
+        positions = dict(self.heads)
+        numbers = {positions[head] + 1 for head in heads}
         if len(numbers) == 1:
             return f"c{numbers.pop()}"
-        return ", ".join(f"{relation} c{position + 1}" for relation, position in self.positions)
+        named = (f"{print_extent(extent(head), prefixes)} c{positions[head] + 1}" for head in heads)
+        return ", ".join(dict.fromkeys(named))
 
 
 @dataclass(frozen=True)

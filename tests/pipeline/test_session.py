@@ -6,14 +6,17 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from everlog.engines.spark.java import find_java, java_home, java_version
-from everlog.engines.spark.session import spark_session
+from everlog.engines.spark.session import check_settings, is_connect, open_session, spark_session
 from everlog.errors import UsageError
+from everlog.pipeline.job import run_pipeline
+from everlog.pipeline.settings import read_settings
 
 on_spark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -127,3 +130,53 @@ def test_a_running_session_is_taken(spark: SparkSession) -> None:
         assert spark.sparkContext.master == "local[2]"
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", before)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_session_that_was_found_goes_on(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "rules.dl").write_text("p(?x) :- e(?x). e(a).\n", encoding="utf-8")
+    (tmp_path / "pipeline.toml").write_text('program = "rules.dl"\n', encoding="utf-8")
+    report = run_pipeline(read_settings(tmp_path / "pipeline.toml"), progress=lambda line: None)
+    assert report.version == 1 and spark.range(3).count() == 3
+    found: list[object] = []
+    other = threading.Thread(target=lambda: found.extend(open_session()))  # where no session is active
+    other.start()
+    other.join()
+    assert found[1] is False and spark.range(3).count() == 3
+
+
+# In a process of its own, where no session is running; Java is not started for any of these.
+FAILURES = """
+import sys
+from everlog.engines.spark.session import spark_session
+from everlog.errors import EverlogError
+for master in sys.argv[1:]:
+    try:
+        spark_session(master=master)
+    except EverlogError as error:
+        print(f"{error.message}|{error.hint}")
+"""
+
+
+def test_a_wrong_master_is_told_in_a_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", FAILURES, "nowhere", "local[x]", "sc://localhost:1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, cwd=tmp_path)
+    lines = done.stdout.splitlines()
+    assert len(lines) == 3, done.stderr
+    assert lines[0].startswith("'nowhere' is no place where Spark runs|") and "local[4]" in lines[0]
+    assert lines[1].startswith("'local[x]' is no place where Spark runs|")
+    assert "Spark Connect needs packages" in lines[2] or "does not start on sc://localhost:1" in lines[2]
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("value", ["2 gigs", "much", "100m", "-1g"])
+def test_memory_that_java_would_not_take(value: str) -> None:
+    with pytest.raises(UsageError, match=r"spark\.driver\.memory"):
+        check_settings({"spark.driver.memory": value})
+    check_settings({"spark.driver.memory": "2g", "spark.driver.maxResultSize": "0", "spark.ui.enabled": "x"})
+
+
+def test_a_session_of_spark_connect_is_known_by_its_class() -> None:
+    connect = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})
+    assert is_connect(connect())  # type: ignore[arg-type]

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from everlog.errors import NotFoundError
-from everlog.pipeline.settings import SettingsError, read_settings
+from everlog.limits import Limits
+from everlog.pipeline import settings as settings_module
+from everlog.pipeline.settings import MaintainSettings, SettingsError, StreamSettings, read_settings
 from everlog.pipeline.show import show_as_data, show_pipeline
 
 RULES = """
@@ -41,6 +43,9 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "rules.dl").write_text(RULES, encoding="utf-8")
     (tmp_path / "edge.csv").write_text("a,b\nb,c\n", encoding="utf-8")
     (tmp_path / "g.nt").write_text("", encoding="utf-8")
+    (tmp_path / "b.tsv").write_text("a,b\n", encoding="utf-8")
+    (tmp_path / "f.jsonl").write_text('["f", 1]\n', encoding="utf-8")
+    (tmp_path / "link").symlink_to("tables")
     return tmp_path
 
 
@@ -64,6 +69,89 @@ def test_what_is_written_is_read(folder: Path) -> None:
     (output,) = settings.outputs
     assert (output.path, output.kind, output.one_file) == (folder / "out" / "path.csv", "csv", True)
     assert len(settings.program.rules) == 2 and len(settings.program_hash) == 64
+
+
+EVERYTHING = """
+program = "rules.dl"
+tables = "file:{folder}/kept"
+
+[[source]]
+path = "file://{folder}/edge.csv"
+kind = "changes"
+change_column = "op"
+columns = ["op", "b as end"]
+delimiter = ","
+null = ""
+nulls = "skip"
+
+[[source]]
+path = "s3a://bucket/data/*.nt"
+
+[[output]]
+relation = "path"
+path = "out/path"
+columns = ["from", "to"]
+
+[[view]]
+name = "ends"
+query = "ends.rq"
+
+[[view]]
+name = "starts"
+query = "SELECT ?s WHERE {{ ?s ?p ?o }}"
+
+[limits]
+rounds = 10
+seconds = 2.5
+
+[maintain]
+way = "paged"
+memory = "1.5 GiB"
+
+[stream]
+folder = "updates"
+on_error = "stop"
+trigger = "available-now"
+"""
+
+
+def test_everything_else_that_is_written_is_read(folder: Path) -> None:
+    (folder / "ends.rq").write_text("SELECT DISTINCT ?o WHERE { ?s ?p ?o }", encoding="utf-8")
+    settings = read_settings(write(folder, EVERYTHING.format(folder=folder)))
+    assert settings.tables == folder / "kept"
+    table, remote = settings.sources
+    assert (table.path, table.kind, table.change_column, table.nulls) == (
+        str(folder / "edge.csv"),
+        "changes",
+        "op",
+        "skip",
+    )
+    assert (table.columns, table.null) == (("op", "b as end"), "") and remote.is_remote
+    assert settings.outputs[0].columns == ("from", "to")
+    assert [(view.name, view.path) for view in settings.views] == [("ends", folder / "ends.rq"), ("starts", None)]
+    assert (settings.limits.rounds, settings.limits.seconds) == (10, 2.5)
+    assert settings.limits.facts == Limits().facts
+    assert settings.maintain == MaintainSettings("paged", 3 << 29)
+    assert settings.stream == StreamSettings(
+        str(folder / "updates"), str(folder / "kept_stream"), "stop", "available-now"
+    )
+
+
+def test_every_key_is_in_the_reference() -> None:
+    text = settings_module.__doc__ or ""
+    for section, keys in settings_module._Pipeline.keys.items():
+        assert not section or f"[{section}]" in text
+        for key in keys:
+            assert f"    {key} = " in text, f"{key} of [{section}]"
+
+
+def test_outputs_are_named_after_variables(folder: Path) -> None:
+    (folder / "rules.dl").write_text("path(?from, ?to) :- edge(?from, ?to).\n@export path .\n", encoding="utf-8")
+    (output,) = read_settings(write(folder, 'program = "rules.dl"\n')).outputs
+    assert output.columns == ("from", "to") and not output.header  # what `everlog run` writes has none
+    text = 'program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "p.csv"\n'
+    (output,) = read_settings(write(folder, text)).outputs
+    assert output.columns == ("from", "to") and output.header
 
 
 def test_imports_and_exports_of_the_program_count(folder: Path) -> None:
@@ -103,6 +191,101 @@ def test_patterns_stand_for_files(folder: Path) -> None:
         ('program = "rule.dl"', "P106", 1, "rules.dl"),
         ('program = "rules.dl"\n[[source]]\npath = "egde.csv"', "P106", 3, "edge.csv?"),
         ('program = "rules.dl"\n[[output]]\nrelation = "paths"\npath = "x"', "P107", 3, "did you mean path?"),
+        ('tables = "s3://b/t"\nprogram = "rules.dl"', "P105", 1, "only local folders can be written"),
+        (
+            'program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "s3a://b/x.csv"',
+            "P105",
+            4,
+            "only local folders",
+        ),
+        (
+            'program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "x.parquet"\nheader = true',
+            "P105",
+            5,
+            "no header",
+        ),
+        (
+            'program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "x"\ncolumns = ["a b", "c"]',
+            "P105",
+            5,
+            "no column named",
+        ),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "edge.csv"\n[[output]]\nrelation = "path"\npath = "./edge.csv"',
+            "P108",
+            6,
+            "would overwrite a source",
+        ),
+        (
+            'program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "rules.dl"\nformat = "csv"',
+            "P108",
+            4,
+            "overwrite the program",
+        ),
+        ('program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "link/x"', "P108", 4, "overwrite the tables"),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "*.csv"\n[[output]]\nrelation = "path"\npath = "out.csv"',
+            "P108",
+            6,
+            "read as a source by the next run",
+        ),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "edge.csv"\nkind = "snapshots"',
+            "P103",
+            4,
+            'did you mean "snapshot"?',
+        ),
+        ('program = "rules.dl"\n[[source]]\npath = "edge.csv"\nkind = "changes"', "P105", 4, 'change_column = "op"'),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "edge.csv"\nchange_column = "op"',
+            "P105",
+            4,
+            'say kind = "changes"',
+        ),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "edge.csv"\nnulls = "drop"',
+            "P103",
+            4,
+            '"refuse", "skip" or "empty"',
+        ),
+        ('program = "rules.dl"\n[[source]]\npath = "g.nt"\nnulls = "skip"', "P105", 4, "leave out nulls"),
+        ('program = "rules.dl"\n[[source]]\npath = "edge.csv"\ndelimiter = ";;"', "P105", 4, "not one character"),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "edge.csv"\ndate_format = "%d.%m.%Y"',
+            "P105",
+            4,
+            "no column is of the type date",
+        ),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "f.jsonl"\nrelation = "x"',
+            "P105",
+            4,
+            "name the values of each object",
+        ),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "f.jsonl"\nkind = "snapshot"',
+            "P105",
+            4,
+            "give each relation a table",
+        ),
+        (
+            'program = "rules.dl"\n[[source]]\npath = "edge.csv"\n'
+            '[[source]]\npath = "b.tsv"\nrelation = "edge"\nkind = "snapshot"',
+            "P110",
+            7,
+            "of the kind appends",
+        ),
+        ('program = "rules.dl"\n[limits]\nrounds = 0', "P103", 3, "a whole number above 0"),
+        ('program = "rules.dl"\n[limits]\nround = 3', "P102", 3, "no setting 'round' in [limits]"),
+        ('program = "rules.dl"\n[[limits]]\nrounds = 3', "P103", 2, "write [limits]"),
+        ('program = "rules.dl"\n[maintain]\nway = "page"', "P103", 3, 'did you mean "paged"?'),
+        ('program = "rules.dl"\n[maintain]\nmemory = "lots"', "P103", 3, 'a size such as "2 GB"'),
+        ('program = "rules.dl"\n[stream]\ntrigger = "now"', "P103", 3, '"available-now" or a number of seconds'),
+        ('program = "rules.dl"\n[[view]]\nname = "v"', "P104", 2, "has no query"),
+        ('program = "rules.dl"\n[[view]]\nname = "v"\nquery = "SELECT ?x"', "P109", 4, "expected"),
+        ('program = "rules.dl"\n[[view]]\nname = "v"\nquery = "v.rq"', "P106", 4, "there is no such file"),
+        ('program = "rules.dl"\n[spark]\nmaster = "nowhere"', "P103", 3, "no place where Spark runs"),
+        ('program = "rules.dl"\n[spark]\n"spark.driver.memory" = "2 gigs"', "P103", 3, "no size of memory"),
         (
             'program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "x"\n[[output]]\nrelation="edge"\npath = "x"',
             "P108",

@@ -17,6 +17,7 @@ from everlog.disk import sync
 from everlog.errors import OutputError
 
 if TYPE_CHECKING:
+    from deltalake import DeltaTable
     from pyspark.sql.types import StructType
 
 
@@ -37,7 +38,10 @@ def replace_content(table: Path, files: Path, schema: StructType) -> None:
     try:
         actions = _actions(table, place)
         if DeltaTable.is_deltatable(str(table)):
-            DeltaTable(str(table)).create_write_transaction(actions, "overwrite", columns)
+            there = DeltaTable(str(table))
+            if any(field.dataType.typeName() == "timestamp_ntz" for field in schema):
+                _allow_local_times(there)
+            there.create_write_transaction(actions, "overwrite", columns)
         else:
             create_table_with_add_actions(str(table), columns, actions, mode="error")
     except DeltaError as error:
@@ -45,6 +49,15 @@ def replace_content(table: Path, files: Path, schema: StructType) -> None:
             f"{table}: the Delta table cannot be written ({str(error).strip().splitlines()[0]})",
             hint="choose another path, or remove the table",
         ) from error
+
+
+def _allow_local_times(table: DeltaTable) -> None:
+    """Times without a zone are a feature that a table must say it uses; one that is made with them says so."""
+    from deltalake import TableFeatures
+
+    if "timestampNtz" not in (table.protocol().writer_features or ()):
+        table.alter.add_feature(TableFeatures.TimestampWithoutTimezone, allow_protocol_versions_increase=True)
+        table.update_incremental()
 
 
 def _actions(table: Path, place: Path) -> list[Any]:

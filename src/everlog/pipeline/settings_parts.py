@@ -70,9 +70,10 @@ def read_spark(reader: TomlReader) -> tuple[str | None, dict[str, str]]:
             reader.report("P103", what, reader.places.value("spark", 0, key))
         elif key == "master":
             master = str(value)
+            _check(reader, key, {"spark.master": master})
         elif key.startswith("spark."):
             confs[key] = str(value).lower() if isinstance(value, bool) else str(value)
-            _check_memory(reader, key, confs[key])
+            _check(reader, key, {key: confs[key]})
         else:
             reader.report(
                 "P102",
@@ -84,11 +85,11 @@ def read_spark(reader: TomlReader) -> tuple[str | None, dict[str, str]]:
     return master, confs
 
 
-def _check_memory(reader: TomlReader, key: str, value: str) -> None:
+def _check(reader: TomlReader, key: str, settings: Mapping[str, str]) -> None:
     from everlog.engines.spark.session import check_settings
 
     try:
-        check_settings({key: value})
+        check_settings(settings)
     except UsageError as error:
         reader.report("P103", error.message, reader.places.value("spark", 0, key), help=error.hint)
 

@@ -92,12 +92,12 @@ def source_files(spark: SparkSession | None, source: InputSource) -> list[Source
     listing = _remote(spark, text) if is_remote(text) else _local(text, source.format)
     if not listing.paths and not listing.table:
         raise NotFoundError(f"{text}: there are no files here", hint="check the path, or the pattern in it")
-    within = {path: without_scheme(path)[len(listing.base) :].lstrip("/") for path in listing.paths}
+    within = {path: without_scheme(path)[len(listing.base) :].lstrip("/") for path in sorted(listing.paths)}
     partitions = listing.partitions
     if partitions is None:
         partitions = path_partitions(within)
     files = []
-    for path in sorted(listing.paths):
+    for path in within:
         stem, _, packed = split_name(Path(path))
         folder = listing.folder
         files.append(

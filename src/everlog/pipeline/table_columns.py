@@ -1,7 +1,7 @@
 """How are tables read, Parquet files, Delta tables and DataFrames, without leaving Spark?
 
 Terms are those of value_keys.py. A file with a column that Spark reads otherwise than the in-process reader does, or
-not at all (times in milliseconds, timestamps in nanoseconds), is read in Python instead. Timestamps of a zone other
+not at all (times, timestamps in nanoseconds), is read in Python instead. Timestamps of a zone other
 than UTC keep it where the file says it (Arrow writes it there), as they do in process.
 """
 
@@ -173,15 +173,20 @@ def _samples(
 
 
 def _needs_python(schema: pa.Schema, chosen: Picked) -> bool:
-    """Whether a column is of a type that Spark reads otherwise than we do, or not at all."""
-    types = pa.types
-    for place in chosen.cells:
-        type_ = schema.field(place).type
-        type_ = type_.value_type if types.is_dictionary(type_) else type_
-        odd = types.is_time32(type_) or types.is_float16(type_) or types.is_duration(type_) or value_type(type_) is None
-        if odd or ((types.is_time64(type_) or types.is_timestamp(type_)) and type_.unit not in ("us", "ms")):
-            return True
-    return False
+    """Whether a column is of a type that Spark does not read, or one that is used of a type that it reads otherwise."""
+    return any(_is_unreadable(field.type) for field in schema) or any(
+        value_type(_plain(schema.field(place).type)) is None or pa.types.is_float16(schema.field(place).type)
+        for place in chosen.cells
+    )
+
+
+def _is_unreadable(type_: pa.DataType) -> bool:
+    type_ = _plain(type_)
+    return bool(pa.types.is_time(type_) or (pa.types.is_timestamp(type_) and type_.unit == "ns"))
+
+
+def _plain(type_: pa.DataType) -> pa.DataType:
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
 
 
 def _one_schema(files: Sequence[SourceFile]) -> pa.Schema | None:

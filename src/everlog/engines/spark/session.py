@@ -15,6 +15,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -102,9 +103,11 @@ def open_session(
     if running is not None:
         _apply(running, given)
         return OpenedSession(running, False)
-    check_settings(given)
     master = master or given.get("spark.master")
+    check_settings({**given, **({} if master is None else {"spark.master": master})})
     if master is not None and master.startswith("sc://"):
+        if find_spec("grpc") is None:  # asked first: PySpark would end the process
+            raise UsageError("Spark Connect needs packages that are missing", hint="pip install 'pyspark[connect]'")
         with _our_errors(master):
             remote = SparkSession.builder.appName(app_name).remote(master).getOrCreate()
             _apply(remote, {**_changeable(EVERYWHERE), **given})
@@ -143,8 +146,13 @@ def is_connect(session: SparkSession) -> bool:
 
 
 def check_settings(settings: Mapping[str, str]) -> None:
-    """Raise for sizes of memory that Java would not start with, or that would start it only to stop."""
+    """Raise for a master that is none, and for sizes of memory with which Java would not start, or only to stop."""
     for name, value in settings.items():
+        if name == "spark.master" and not _MASTER.fullmatch(value):
+            raise UsageError(
+                f"{value!r} is no place where Spark runs",
+                hint='write "local[4]", "spark://host:7077", "yarn" or "sc://host:15002"',
+            )
         if not (name.endswith((".memory", ".memoryOverhead")) or name == "spark.driver.maxResultSize"):
             continue
         found = re.fullmatch(r"\s*([0-9]+)\s*([kmgtp]?)b?\s*", value, re.IGNORECASE)
@@ -156,6 +164,9 @@ def check_settings(settings: Mapping[str, str]) -> None:
             raise UsageError(f"{name} = {value!r} is too little for Spark", hint="give it 512m or more")
 
 
+_MASTER = re.compile(
+    r"local(\[(\*|[1-9][0-9]*)(,\s*[0-9]+)?\])?|local-cluster\[.+\]|yarn|(spark|k8s|sc)://.+", re.IGNORECASE
+)
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40, "p": 50}
 _LEAST_MEMORY = 471859200  # Spark refuses to start with less
 
@@ -179,20 +190,9 @@ def _our_errors(master: str | None) -> Iterator[None]:
 
     try:
         yield
-    except (Py4JError, PySparkException, ImportError) as error:
-        text = str(error)
-        if isinstance(error, ImportError):
-            raise UsageError(
-                f"Spark Connect needs packages that are missing ({text})", hint="pip install 'pyspark[connect]'"
-            ) from error
-        if "Could not parse Master URL" in text or "master URL" in text:
-            raise UsageError(
-                f"{master!r} is no place where Spark runs",
-                hint='write "local[4]", "spark://host:7077", "yarn" or "sc://host:15002"',
-            ) from error
-        reason = _reason(text)
+    except (Py4JError, PySparkException) as error:
         raise EngineError(
-            f"Spark does not start on {master or 'this machine'} ({reason})",
+            f"Spark does not start on {master or 'this machine'} ({_reason(str(error))})",
             hint="see what Spark printed above; check the master and the settings in [spark]",
         ) from error
 

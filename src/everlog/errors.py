@@ -17,7 +17,7 @@
     ├── StoreInUseError               another process, or this one, has the durable knowledge base open
     ├── CommitConflictError           another writer was there first (pipeline/commits.py)
     ├── EngineError                   Spark failed while it worked for us; its own words are chained below
-    ├── NeedsBulk                     an update that the paged engine leaves to whoever derives in bulk; `reason` says why
+    ├── NeedsBulk                     an update that the paged engine leaves to others; `reason` says why
     └── LimitError                    work stopped by a limit; the state before it remains
         ├── RoundLimitError           too many rounds of a fixpoint
         ├── FactLimitError            too many facts

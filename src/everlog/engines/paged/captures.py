@@ -1,7 +1,7 @@
 """How is a state of the paged engine read while the engine goes on?
 
-Runs are never changed, only replaced, and rows of held facts are only added: a capture copies bits, weights and ranks of
-what is held and shares the rest. It is taken between updates.
+Runs are never changed, only replaced, and rows of held facts are only added: a capture copies bits, weights and ranks
+of what is held and shares the rest. It is taken between updates.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class PagedCapture:
         from everlog.engines.paged.folder import RunFolder
 
         reader = PagedEngine(self._dictionary, RunFolder.scratch(self._dictionary.dtype, self._runs.sizes))
-        reader.adopt(self._relations)
+        reader.adopt(self._relations, self._runs)
         return reader
 
     def dump(self) -> Iterator[RelationDump]:

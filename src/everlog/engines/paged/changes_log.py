@@ -78,7 +78,7 @@ def _record(body: bytes, text: int, dtype: type[np.signedinteger[Any]]) -> Recor
     told, at = json.loads(body[:text]), text
     relations = {}
     for name, arity, bag, weighted, ranked, rows in told["relations"]:
-        arrays = []
+        arrays: list[Any] = []
         for type_ in (*[dtype] * max(1, arity), np.uint8, np.int64, np.int32):
             arrays.append(np.frombuffer(body, type_, rows, at))
             at += arrays[-1].nbytes

@@ -34,10 +34,8 @@ class PagedDictionary(HashDictionary):
         if integer_of_id(id_) is None and id_ not in self._key_of:
             found = self._terms_in_files.key(id_)
             if found is None or id_of_key(found) != id_:
-                raise DamagedRunsError(
-                    f"the id {id_} is in no dictionary" if found is None else f"the term of the id {id_} is another one",
-                    hint="make the runs again from the tables",
-                )
+                why = "is in no dictionary" if found is None else "belongs to another term than its own"
+                raise DamagedRunsError(f"the id {id_} {why}", hint="make the runs again from the tables")
             self._key_of[id_] = found
         return super().key(id_)
 

@@ -77,6 +77,7 @@ class PagedEngine:
         self._waiting: dict[str, list[list[Ids]]] = defaultdict(list)
         self._round = 0
         self._scratch: dict[str, Shape] | None = None  # while everything is derived: what was declared before
+        self._adopted: RunFolder | None = None
         self.tick = 0
 
     def _made(self, shape: Shape, runs: RelationRuns | None = None, facts: int = 0, explicit: int = 0) -> PagedRelation:
@@ -84,8 +85,9 @@ class PagedEngine:
         runs = runs or RelationRuns(width, dtype, self.runs.sizes, self.runs.counters)
         return PagedRelation(shape, runs, Held(width, dtype), self._spend, facts=facts, explicit=explicit)
 
-    def adopt(self, relations: Mapping[str, PagedRelation]) -> None:
-        """Read relations of another engine, without changing them."""
+    def adopt(self, relations: Mapping[str, PagedRelation], folder: RunFolder) -> None:
+        """Read relations of another engine, without changing them; their folder stays while this reads."""
+        self._adopted = folder
         self._relations = {name: relation.shared(self._spend) for name, relation in relations.items()}
 
     @property

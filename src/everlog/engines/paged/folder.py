@@ -1,7 +1,7 @@
 """How do runs follow the versions of what they are a copy of?
 
-A folder holds the runs of all relations, a log of what updates have changed since they were written, and a manifest that
-says which of these belong to which version. The manifest is replaced last, in one step, so that a folder is of one
+A folder holds the runs of all relations, a log of what updates have changed since they were written, and a manifest
+that says which of these belong to which version. The manifest is replaced last, in one step, so that a folder is of one
 version or of the one before. Nothing here is worth saving: a folder that is of another version than wanted, or does not
 fit its checksums, is made again from what it is a copy of (tables, say), and so nothing waits for the disk.
 
@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import tempfile
+import weakref
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
@@ -66,7 +67,7 @@ class RunFolder:
     def __init__(self, path: Path | None, dtype: type[np.signedinteger[Any]], sizes: Sizes | None = None) -> None:
         """An empty one; without a path it is made, where it vanishes with this object, when there is a first run."""
         self._path, self.dtype, self.sizes = path, dtype, sizes or default_sizes.DEFAULT
-        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._vanishes = path is None
         self.version: int | None = None
         self.counters = Counters()
         self.relations: dict[str, StoredRelation] = {}
@@ -82,8 +83,8 @@ class RunFolder:
     @property
     def path(self) -> Path:
         if self._path is None:
-            self._scratch = tempfile.TemporaryDirectory(prefix="everlog-paged-", ignore_cleanup_errors=True)
-            self._path = Path(self._scratch.name)
+            self._path = Path(tempfile.mkdtemp(prefix="everlog-paged-"))
+            weakref.finalize(self, shutil.rmtree, self._path, ignore_errors=True)
         return self._path
 
     def _names(self) -> Iterator[str]:
@@ -157,26 +158,29 @@ class RunFolder:
     @property
     def is_scratch(self) -> bool:
         """Does nobody open this folder again?"""
-        return self._path is None or self._scratch is not None
+        return self._vanishes
 
     def save(self, version: int, relations: Mapping[str, PagedRelation], terms: Sequence[tuple[int, str]]) -> None:
         """Write what commits have changed of relations; the folder is then of this version.
 
-        A record in the log, or runs if the log is long: the caller holds nothing from then on, if so told by `is_due`.
+        A record in the log or, if much is held, runs, and then nothing is held any more.
         """
-        changed = {name: facts for name, relation in relations.items() if (facts := relation.take_changed()) is not None}
+        changes = {name: relation.take_changed() for name, relation in relations.items()}
         if self.is_due(relations):
-            self.flush(relations)
+            left, log = self._flushed(relations), self._log["file"]
             learned = self.terms.take_learned()
             self.add_terms(np.array([id_ for id_, _ in learned], np.int64), [key for _, key in learned])
             self._log = {"file": None, "bytes": 0}
             self._write_manifest(version)
-            self._remove_what_nobody_names()
+            self._remove(left)
+            if log is not None:
+                (self.path / log).unlink(missing_ok=True)
             return
         if self._log["file"] is None:
             self._log = {"file": f"changes-{self._number}.log", "bytes": 0}
             self._number += 1
-        record = Record(version, {name: (relations[name].shape, facts) for name, facts in changed.items()}, [*terms])
+        changed = {name: (relations[name].shape, facts) for name, facts in changes.items() if facts is not None}
+        record = Record(version, changed, [*terms])
         self._log["bytes"] = write_record(self.path / self._log["file"], self._log["bytes"], record)
         self._follow(relations)
         self._write_manifest(version)
@@ -186,22 +190,18 @@ class RunFolder:
         return sum(relation.held.size for relation in relations.values()) > self.sizes.held
 
     def flush(self, relations: Mapping[str, PagedRelation]) -> None:
-        """Write what is held of relations as runs, and hold nothing."""
+        """Write what is held of relations as runs, and hold nothing; in a folder that nobody opens again."""
+        self._remove(self._flushed(relations))
+
+    def _flushed(self, relations: Mapping[str, PagedRelation]) -> list[Run]:
+        """The same; returns the runs that are no longer needed, though a manifest may name them."""
         left: list[Run] = []
         for relation in relations.values():
             if relation.held.size:
                 left += relation.runs.add(relation.stored(), self.path, self._names())
                 relation.hold_nothing()
         self._follow(relations)
-        if self.is_scratch:
-            self._remove(left)  # else the manifest still names them
-
-    def _remove_what_nobody_names(self) -> None:
-        named = {run.name for stored in self.relations.values() for run in stored.runs.runs}
-        named |= {path.stem for path in self.terms.paths}
-        for path in self.path.iterdir():
-            if path.name != _MANIFEST and path.name.partition(".")[0] not in named:
-                path.unlink(missing_ok=True)
+        return left
 
     def _follow(self, relations: Mapping[str, PagedRelation]) -> None:
         for name in self.relations.keys() - relations.keys():
@@ -270,13 +270,14 @@ class RunFolder:
             ) from error
         folder = cls(path, np.dtype(told["ids"]).type, sizes)
         folder._read(told)
+        folder._remove_what_nobody_names()
         return folder
 
     def _read(self, told: dict[str, Any]) -> None:
         self.version, self._number, self._log = told["version"], told["number"], told["log"]
         for name, about in told["relations"].items():
             shape = Shape(name, about["arity"], about["bag"], about["weighted"], about["ranked"])
-            runs = [Run(self.path, *each, self.counters) for each in about["runs"]]
+            runs = [Run(self.path, run, rows, check, self.counters) for run, rows, check in about["runs"]]
             width, orders = max(1, shape.arity), [tuple(order) for order in about["orders"]]
             self.relations[name] = StoredRelation(
                 shape,
@@ -292,6 +293,14 @@ class RunFolder:
                 for name, (_, facts) in record.relations.items():
                     if name in self.relations:
                         self.relations[name].add_change(facts)
+
+    def _remove_what_nobody_names(self) -> None:
+        """What was left behind by a process that died, and order files of runs that are gone."""
+        named = {run.name for stored in self.relations.values() for run in stored.runs.runs}
+        named |= {path.stem for path in self.terms.paths} | {_MANIFEST, str(self._log["file"]).partition(".")[0]}
+        for path in self.path.iterdir():
+            if path.suffix == ".half" or path.name.partition(".")[0] not in named:
+                path.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Delete the folder."""

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from everlog.dictionary.dictionary import Ids
+from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.paged.bindings import Evaluation
 from everlog.engines.paged.relation import Found, PagedRelation
 from everlog.engines.paged.stored_facts import distinct
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
-from everlog.dictionary.dictionary import Dictionary
 from everlog.plans.flat_rules import GroupFunction, GroupRule, WholeRule, WindowRule
 from everlog.plans.labels import Label
 from everlog.plans.windows import window_over

@@ -37,9 +37,9 @@ class Held:
     def __init__(self, width: int, dtype: type[np.signedinteger[Any]]) -> None:
         self.width, self.dtype, self.size = width, dtype, 0
         self._columns: list[Ids] = [np.empty(_FIRST_ROOM, dtype) for _ in range(width)]
-        self.masks = np.empty(_FIRST_ROOM, np.int32)
-        self.weights = np.empty(_FIRST_ROOM, np.int64)
-        self.ranks = np.empty(_FIRST_ROOM, np.int64)
+        self.masks: Array = np.empty(_FIRST_ROOM, np.int32)
+        self.weights: Array = np.empty(_FIRST_ROOM, np.int64)
+        self.ranks: Array = np.empty(_FIRST_ROOM, np.int64)
         self._row_of: dict[Key, int] = {}
         self._indexes: dict[Columns, _Index] = {}
 

@@ -1,9 +1,9 @@
 """How are a few of many sorted facts found without reading the others?
 
 A file holds facts in one order of their columns, cut into pages of the same number of facts. After the pages stand the
-*fences*, the first fact of each page, with a checksum for each page, and after those a description and a checksum of all
-that. Fences are read when the file is opened; they lead to the pages in which a key begins and ends, and only those are
-read, mapped and compared with their checksum the first time. So a file that was cut is noticed when it is opened, and a
+*fences*, the first fact of each page, with a checksum for each page, and after those a description and a checksum of
+all that. Fences are read when the file is opened; they lead to the pages in which a key begins and ends, and only those
+are mapped and compared with their checksum, the first time. So a file that was cut is noticed when it is opened, and a
 page that was changed when somebody wants it.
 
     page … page   fences   checksums of pages   sample   description   its length   checksum   name of the format
@@ -17,6 +17,7 @@ import json
 import mmap
 import os
 import struct
+import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -60,7 +61,7 @@ def write_pages(path: Path, facts: StoredFacts, order: Order, page: int) -> int:
     about = Description(rows, page, facts.columns[0].dtype.str, list(order), same, len(sample))
     type_ = _page_type(about)
     checks = np.empty(pages, np.uint32)
-    half = path.with_name(path.name + ".half")
+    half = path.with_name(f"{path.name}.{threading.get_ident()}.half")  # several may sort the same run
     with open(half, "wb") as file:
         step = max(1, _AT_ONCE // page)
         for first in range(0, pages, step):
@@ -99,8 +100,9 @@ def _values(facts: StoredFacts, name: str) -> Array:
 
 def _page_type(about: Description) -> np.dtype[Any]:
     kept = {"states": "u1", "weights": "<i8", "ranks": "<i4"}
-    fields = [(f"c{column}", about.dtype, (about.page,)) for column in range(len(about.order))]
-    return np.dtype([*fields, *((name, type_, (about.page,)) for name, type_ in kept.items() if name not in about.same)])
+    fields = [(f"c{column}", about.dtype) for column in range(len(about.order))]
+    fields += [(name, type_) for name, type_ in kept.items() if name not in about.same]
+    return np.dtype([(name, type_, (about.page,)) for name, type_ in fields])
 
 
 class PageFile:

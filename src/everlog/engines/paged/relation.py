@@ -60,7 +60,14 @@ class PagedRelation:
     """The facts of one relation."""
 
     def __init__(
-        self, shape: Shape, runs: RelationRuns, held: Held, spend: Callable[[int, str], None], *, facts: int, explicit: int
+        self,
+        shape: Shape,
+        runs: RelationRuns,
+        held: Held,
+        spend: Callable[[int, str], None],
+        *,
+        facts: int,
+        explicit: int,
     ) -> None:
         self.shape, self.runs, self.held = shape, runs, held
         self._spend = spend
@@ -85,7 +92,7 @@ class PagedRelation:
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def read(self, columns: Columns, keys: Sequence[Ids], condition: Condition) -> tuple[Rows, Found]:
-        """The facts with these keys, which are distinct, of which a condition holds; each with the number of its key."""
+        """The facts of which a condition holds with these keys, which are distinct; each with the number of its key."""
         which, rows = self.held.matching(columns, keys)
         found = self.of_rows(rows)
         if _may_hold_in_runs(condition) and self.runs.runs:
@@ -352,8 +359,9 @@ class PagedRelation:
         self.hold(found.chosen(~known))
 
 
-def _presence(masks: Array, bit: int) -> Array:
-    return ((masks & bit) == 0).astype(np.int64)
+def _presence(masks: Array, bit: int) -> npt.NDArray[np.int64]:
+    present: Array = (masks & bit) == 0
+    return present.astype(np.int64)
 
 
 def _may_hold_in_runs(condition: Condition) -> bool:
@@ -384,4 +392,3 @@ def _joined(one: Found, other: Found) -> Found:
 def _filtered(which: Rows, found: Found, condition: Condition) -> tuple[Rows, Found]:
     holds = (found.masks & condition.care) == condition.want
     return (which, found) if holds.all() else (which[holds], found.chosen(holds))
-

@@ -8,6 +8,7 @@ other than the first are made when that happens.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -75,9 +76,13 @@ class Run:
         return self.file(tuple(range(width)), page)
 
     def remove(self) -> None:
-        """Delete its files; whoever has them mapped goes on reading."""
-        for path in self.folder.glob(f"{self.name}.*pages"):
-            path.unlink(missing_ok=True)
+        """Delete its files, as soon as nobody reads them any more."""
+        weakref.finalize(self, _unlink, self.folder, self.name)
+
+
+def _unlink(folder: Path, name: str) -> None:
+    for path in [*folder.glob(f"{name}.pages"), *folder.glob(f"{name}.*.pages")]:
+        path.unlink(missing_ok=True)
 
 
 class RelationRuns:
@@ -136,9 +141,7 @@ class RelationRuns:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def look_up(
-        self, columns: Columns, keys: Sequence[Ids], spend: Callable[[int], None]
-    ) -> tuple[Rows, StoredFacts]:
+    def look_up(self, columns: Columns, keys: Sequence[Ids], spend: Callable[[int], None]) -> tuple[Rows, StoredFacts]:
         """The facts with these keys, which are distinct, each with the number of its key.
 
         `spend` is told how many facts there are before they are read.
@@ -207,4 +210,3 @@ class RelationRuns:
             left += [older, newer]
             self.runs[-2:] = [self._written(facts, folder, next(names))] if facts.rows else []
         return left
-

@@ -33,11 +33,13 @@ class StoredFacts(NamedTuple):
 
     @property
     def explicit(self) -> npt.NDArray[np.bool_]:
-        return (self.states & EXPLICIT) != 0
+        found: npt.NDArray[np.bool_] = (self.states & EXPLICIT) != 0
+        return found
 
     @property
     def gone(self) -> npt.NDArray[np.bool_]:
-        return (self.states & GONE) != 0
+        found: npt.NDArray[np.bool_] = (self.states & GONE) != 0
+        return found
 
     def chosen(self, which: Array) -> StoredFacts:
         """Some of the facts, by a mask or by their numbers."""

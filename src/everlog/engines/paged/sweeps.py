@@ -120,9 +120,7 @@ class Sweeping:
 
     # --- instances ----------------------------------------------------------------------------------------------------
 
-    def _evaluate(
-        self, sweep: Sweep, variants: Iterable[SweepVariant], report: SweepReport, limit: int
-    ) -> None:
+    def _evaluate(self, sweep: Sweep, variants: Iterable[SweepVariant], report: SweepReport, limit: int) -> None:
         for variant in variants:
             if self._is_idle(variant):
                 continue
@@ -213,12 +211,14 @@ class Sweeping:
 
 
 def _holds(condition: Condition, masks: Array) -> Array:
-    return (masks & condition.care) == condition.want
+    holds: Array = (masks & condition.care) == condition.want
+    return holds
 
 
 def _is_known(found: Found) -> Array:
     """Which facts were there, are there, or were touched by the update?"""
-    return (found.masks & (DEAD | int(Bit.TOUCHED))) != DEAD
+    known: Array = (found.masks & (DEAD | int(Bit.TOUCHED))) != DEAD
+    return known
 
 
 def _own_steps(plan: Plan, variant: SweepVariant) -> dict[int, bool]:

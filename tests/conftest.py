@@ -1,7 +1,7 @@
 """Which engines are tested, and how many random examples are tried?
 
---engines=reference,columnar     a test that takes `engine` runs once on each; the laws also on the paged engine, which has
-                                 property tests of its own: all tests on it would take as long again
+--engines=reference,columnar     a test that takes `engine` runs once on each; the laws also on the paged engine,
+                                 which has property tests of its own: all tests on it would take as long again
 --strategies=bf,ranked           a test that takes `strategies` tries these, else all of them
 EVERLOG_PROFILE=nightly          many random programs; the default, quick, tries few and the same ones each time
                                  (--hypothesis-profile=nightly does the same)

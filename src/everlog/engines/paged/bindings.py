@@ -132,6 +132,8 @@ class Evaluation:
         for one, other in step.same:
             same = found.columns[one] == found.columns[other]
             which, found = which[same], found.chosen(same)
+        if not len(which):
+            return Bindings(0)
         longer = bindings.chosen(which)
         for column, name in step.binds:
             longer.columns[name] = found.columns[column]
@@ -161,8 +163,8 @@ class Evaluation:
             if isinstance(arg, Constant):
                 holds_ &= found.columns[column] == self.constant(arg)
         found = found.chosen(holds_)
-        which = np.repeat(np.arange(bindings.count), len(found))
-        found = found.chosen(np.tile(np.arange(len(found)), bindings.count)) if bindings.count > 1 else found
+        which = np.repeat(np.arange(bindings.count), found.size)
+        found = found.chosen(np.tile(np.arange(found.size), bindings.count)) if bindings.count > 1 else found
         for column, arg in variables:
             same = found.columns[column] == self.column(arg, bindings)[which]
             which, found = which[same], found.chosen(same)
@@ -173,15 +175,15 @@ class Evaluation:
     ) -> tuple[Rows, Found]:
         if not step.key and step.atom.args:
             found = relation.scan(condition)
-            which = np.repeat(np.arange(bindings.count), len(found))
-            return which, found.chosen(np.tile(np.arange(len(found)), bindings.count))
+            which = np.repeat(np.arange(bindings.count), found.size)
+            return which, found.chosen(np.tile(np.arange(found.size), bindings.count))
         columns = tuple(column for column, _ in step.key) or (0,)
         if _is_fixed(step):
             one = Bindings(1)
             keys = self.fact_columns(Atom("", tuple(arg for _, arg in step.key)), one)
             _, found = relation.read(columns, keys, condition)
-            which = np.repeat(np.arange(bindings.count), len(found))
-            return which, found.chosen(np.tile(np.arange(len(found)), bindings.count)) if bindings.count > 1 else found
+            which = np.repeat(np.arange(bindings.count), found.size)
+            return which, found.chosen(np.tile(np.arange(found.size), bindings.count)) if bindings.count > 1 else found
         keys = [self.column(arg, bindings) for _, arg in step.key]
         first, inverse = distinct(keys)
         of_key, found = relation.read(columns, [key[first] for key in keys], condition)

@@ -33,7 +33,7 @@ class PagedDictionary(HashDictionary):
     def key(self, id_: int) -> str:
         if integer_of_id(id_) is None and id_ not in self._key_of:
             found = self._terms_in_files.key(id_)
-            if found is None or id_of_key(found) != id_:
+            if not found or id_of_key(found) != id_:
                 why = "is in no dictionary" if found is None else "belongs to another term than its own"
                 raise DamagedRunsError(f"the id {id_} {why}", hint="make the runs again from the tables")
             self._key_of[id_] = found

@@ -27,6 +27,7 @@ from everlog.engines.paged.counters import Counters
 from everlog.engines.paged.folder import RunFolder
 from everlog.engines.paged.groups import as_columns, facts_of_groups, touched_keys, whole_facts
 from everlog.engines.paged.held import Held
+from everlog.engines.paged.orders import needed_orders
 from everlog.engines.paged.relation import DEAD, Found, PagedRelation
 from everlog.engines.paged.relation_runs import RelationRuns
 from everlog.engines.paged.stored_facts import EXPLICIT, StoredFacts, distinct
@@ -37,11 +38,12 @@ from everlog.errors import NeedsBulk
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
-from everlog.plans.flat_rules import GroupRule, WholeRule
+from everlog.plans.flat_rules import EvaluatedRule, GroupRule, WholeRule
 from everlog.plans.join_order import Statistics, plan_variant
 from everlog.plans.labels import PRIVATE, Bit, Label
 from everlog.plans.operators import Conclude, Plan
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
+from everlog.rules.components import Component
 from everlog.rules.syntax import Atom
 
 Array = npt.NDArray[Any]
@@ -89,6 +91,10 @@ class PagedEngine:
         """Read relations of another engine, without changing them; their folder stays while this reads."""
         self._adopted = folder
         self._relations = {name: relation.shared(self._spend) for name, relation in relations.items()}
+
+    def prepare(self, components: Sequence[Component[EvaluatedRule]]) -> None:
+        """Sort relations in the orders that maintaining these components asks for, where they are not yet."""
+        self.runs.sort_by(needed_orders(components, self.statistics()))
 
     @property
     def counters(self) -> Counters:
@@ -241,7 +247,7 @@ class PagedEngine:
         columns = found.columns[: relation.shape.arity]
         if relation.shape.bag:
             return WeightedFacts(columns, found.weights)
-        return WeightedFacts.present(columns, len(found))
+        return WeightedFacts.present(columns, found.size)
 
     def contains(self, relation: str, columns: Sequence[Ids], rows: int, *, explicit: bool = False) -> Sequence[bool]:
         if relation not in self._relations or not rows:

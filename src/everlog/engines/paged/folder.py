@@ -34,7 +34,7 @@ from everlog.engines.paged.counters import Counters
 from everlog.engines.paged.page_files import Order
 from everlog.engines.paged.relation_runs import RelationRuns, Run
 from everlog.engines.paged.sizes import Sizes
-from everlog.engines.paged.stored_facts import EXPLICIT, StoredFacts
+from everlog.engines.paged.stored_facts import EXPLICIT, StoredFacts, concatenated
 from everlog.engines.paged.terms import PagedTerms, write_terms
 from everlog.errors import DamagedRunsError
 
@@ -51,6 +51,19 @@ class StoredRelation:
     def __init__(self, shape: Shape, runs: RelationRuns, facts: int = 0, explicit: int = 0) -> None:
         self.shape, self.runs, self.facts, self.explicit = shape, runs, facts, explicit
         self._changes: list[StoredFacts] = []
+        self._waiting: list[StoredFacts] = []  # to be written, when there are enough for a run
+
+    def gather(self, facts: StoredFacts) -> int:
+        """Take more facts to be written; returns how many wait by now."""
+        self._waiting.append(facts)
+        return sum(part.rows for part in self._waiting)
+
+    def write(self, folder: Path, names: Iterator[str]) -> list[Run]:
+        """Write what waits; returns runs that are no longer needed."""
+        if not self._waiting:
+            return []
+        facts, self._waiting = concatenated(self._waiting), []
+        return self.runs.add(facts, folder, names)
 
     def add_change(self, facts: StoredFacts) -> None:
         self._changes.append(facts)
@@ -104,9 +117,9 @@ class RunFolder:
         derivations: Any = 0,
         ranks: Any = 0,
     ) -> None:
-        """Write facts that are not there yet, with what is known of each; many times for a relation, if it is large.
+        """Facts that are not there yet, with what is known of each; call it many times for a relation that is large.
 
-        Memory is taken for what is handed over, at most `sizes.run` facts of it at a time.
+        At most `sizes.run` facts of a relation wait in memory before they are written.
         """
         stored = self._stored(shape)
         if not shape.arity:
@@ -124,7 +137,8 @@ class RunFolder:
         )
         stored.facts += count_
         stored.explicit += int((states != 0).sum())
-        self._remove(stored.runs.add(facts, self.path, self._names()))
+        if stored.gather(facts) >= self.sizes.run:
+            self._remove(stored.write(self.path, self._names()))
 
     def _stored(self, shape: Shape) -> StoredRelation:
         known = self.relations.get(shape.name)
@@ -148,9 +162,13 @@ class RunFolder:
                 runs = self.relations[name].runs
                 runs.orders = list(dict.fromkeys([*runs.orders, *wanted]))
                 runs.prepare()
+        if self.version is not None:
+            self._write_manifest(self.version)
 
     def finish(self, version: int) -> None:
-        """All is written: the folder is of this version from now on."""
+        """All was added: write what waits, and the folder is of this version from now on."""
+        for stored in self.relations.values():
+            self._remove(stored.write(self.path, self._names()))
         self._write_manifest(version)
 
     # --- following versions -------------------------------------------------------------------------------------------

@@ -62,8 +62,8 @@ def facts_of_groups(
 
 def _members(source: PagedRelation, rows: Found, *, weighted: bool = True) -> Iterable[tuple[Fact, int]]:
     arity = source.shape.arity
-    facts = zip(*(column.tolist() for column in rows.columns[:arity]), strict=True) if arity else [()] * len(rows)
-    return zip(facts, rows.weights.tolist() if weighted else [1] * len(rows), strict=True)
+    facts = zip(*(column.tolist() for column in rows.columns[:arity]), strict=True) if arity else [()] * rows.size
+    return zip(facts, rows.weights.tolist() if weighted else [1] * rows.size, strict=True)
 
 
 def _aggregated(

@@ -50,15 +50,16 @@ class Description(NamedTuple):
     order: list[int]
     same: dict[str, int]  # what is the same for all facts, and not written for each
     sample: int
+    of: int  # the checksum of the file that has the same facts in the first order; 0 if it is that file
 
 
-def write_pages(path: Path, facts: StoredFacts, order: Order, page: int) -> int:
+def write_pages(path: Path, facts: StoredFacts, order: Order, page: int, of: int = 0) -> int:
     """Sort facts and write them; returns the checksum by which the file is known."""
     sorting = np.lexsort([facts.columns[column] for column in reversed(order)])
     same = {name: int(values[0]) if len(values) else 0 for name, values in _kept(facts) if _is_same(values)}
     rows, pages = facts.rows, -(-facts.rows // page)
     sample = np.linspace(0, max(rows - 1, 0), min(rows, _SAMPLE)).astype(np.int64)
-    about = Description(rows, page, facts.columns[0].dtype.str, list(order), same, len(sample))
+    about = Description(rows, page, facts.columns[0].dtype.str, list(order), same, len(sample), of)
     type_ = _page_type(about)
     checks = np.empty(pages, np.uint32)
     half = path.with_name(f"{path.name}.{threading.get_ident()}.half")  # several may sort the same run
@@ -135,6 +136,11 @@ class PageFile:
         paged = np.frombuffer(self._mapped, type_, self.pages)
         self._columns: list[Array] = [paged[f"c{column}"] for column in range(width)]
         self._others: dict[str, Array] = {name: paged[name] for name in type_.names or () if name[0] != "c"}
+
+    @property
+    def of(self) -> int:
+        """The checksum of the file that it is a copy of."""
+        return self._about.of
 
     @property
     def same(self) -> dict[str, int]:

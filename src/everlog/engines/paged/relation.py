@@ -40,7 +40,8 @@ class Found(NamedTuple):
     ranks: Array
     rows: Rows
 
-    def __len__(self) -> int:
+    @property
+    def size(self) -> int:
         return len(self.masks)
 
     def chosen(self, which: Array) -> Found:
@@ -110,7 +111,7 @@ class PagedRelation:
             self._spend(self.runs.rows, f"all {self.runs.rows:,} facts of {self.shape.name} would be read")
             stored = self.runs.all()
             found = _joined(found, _as_found(stored.chosen(self._not_held(stored))))
-        return _filtered(np.arange(len(found)), found, condition)[1]
+        return _filtered(np.arange(found.size), found, condition)[1]
 
     def look_up(self, columns: Sequence[Ids]) -> Found:
         """What is known of distinct facts; the mask of one that was never there is that of a fact that is gone."""
@@ -180,7 +181,7 @@ class PagedRelation:
                 _, found = self.read(fixed, keys, ANYTHING)
             else:
                 found = self.scan(ANYTHING)
-            if len(found):
+            if found.size:
                 parts.append(self.hold(found.chosen(self.matches([head], found.columns, find))))
         return np.unique(np.concatenate(parts)) if parts else np.empty(0, np.int64)
 
@@ -381,9 +382,9 @@ def _unknown(count: int) -> Found:
 
 
 def _joined(one: Found, other: Found) -> Found:
-    if not len(one):
+    if not one.size:
         return other
-    if not len(other):
+    if not other.size:
         return one
     columns = tuple(np.concatenate(pair) for pair in zip(one.columns, other.columns, strict=True))
     return Found(columns, *(np.concatenate(pair) for pair in zip(one[1:], other[1:], strict=True)))

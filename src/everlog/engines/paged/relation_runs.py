@@ -44,7 +44,7 @@ class Run:
     def _opened(self, path: Path, first: bool) -> PageFile | None:
         try:
             file = PageFile(path, self._counters, self.check if first else None)
-            if file.rows == self.rows:
+            if first or file.of == self.check:
                 return file
         except FileNotFoundError as error:
             if first:
@@ -57,7 +57,7 @@ class Run:
         return None  # another order is a copy, and sorted again
 
     def _sorted(self, path: Path, order: Order, page: int) -> PageFile:
-        write_pages(path, self.all(page), order, page)
+        write_pages(path, self.all(page), order, page, self.check)
         return PageFile(path, self._counters)
 
     def all(self, page: int) -> StoredFacts:

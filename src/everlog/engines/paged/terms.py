@@ -21,7 +21,6 @@ from everlog.errors import DamagedRunsError
 
 _HEAD = struct.Struct("<8sQQ")  # format, terms, bytes of their texts
 _FORMAT = b"evertrm1"
-_ERRORS = "surrogatepass"  # half a surrogate pair comes back as it was
 
 
 @runtime_checkable
@@ -35,7 +34,7 @@ class GivesNewTerms(Protocol):
 def write_terms(path: Path, ids: Ids, keys: Sequence[str]) -> None:
     """Write terms, sorted by their ids."""
     order = np.argsort(ids, kind="stable")
-    encoded = [keys[place].encode("utf-8", _ERRORS) for place in order.tolist()]
+    encoded = [keys[place].encode() for place in order.tolist()]
     begins = np.zeros(len(encoded) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=begins[1:])
     half = path.with_name(path.name + ".half")
@@ -108,7 +107,7 @@ class PagedTerms:
             found = file.find(id_)
             if found is not None:
                 try:
-                    return found.decode("utf-8", _ERRORS)
+                    return found.decode()
                 except UnicodeDecodeError as error:
                     raise file.damaged(f"the text of the term {id_} is no text") from error
         return None

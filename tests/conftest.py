@@ -1,6 +1,7 @@
 """Which engines are tested, and how many random examples are tried?
 
---engines=reference,columnar     a test that takes `engine` runs once on each
+--engines=reference,columnar     a test that takes `engine` runs once on each; the laws also on the paged engine,
+                                 which has property tests of its own: all tests on it would take as long again
 --strategies=bf,ranked           a test that takes `strategies` tries these, else all of them
 EVERLOG_PROFILE=nightly          many random programs; the default, quick, tries few and the same ones each time
                                  (--hypothesis-profile=nightly does the same)
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +19,7 @@ from hypothesis import HealthCheck, settings
 from everlog.maintenance.strategies import NAMES as STRATEGIES
 
 ENGINES = ("reference", "columnar")
+LAWS = Path(__file__).parent / "engines"
 
 # Random programs are big examples: drawing one takes longer than Hypothesis likes, and the time of an example says
 # nothing about its size, hence no deadline.
@@ -41,7 +44,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
-        metafunc.parametrize("engine", chosen(metafunc.config, "engines", ENGINES))
+        names = chosen(metafunc.config, "engines", (*ENGINES, "paged"))
+        everywhere = metafunc.config.getoption("--engines") == ",".join(ENGINES)
+        if everywhere and LAWS in metafunc.definition.path.parents and metafunc.definition.path.stem != "test_marks":
+            names.append("paged")
+        metafunc.parametrize("engine", names)
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,8 @@
     ├── DataError                     facts that cannot be read or do not fit; names file and line
     │   ├── FormatError               a file that is not what its name says, is cut short, or is not UTF-8
     │   └── DamagedLogError           a log of updates that was changed after it was written; `offset` says where
-    │       └── DamagedSnapshotError  the same for a snapshot
+    │       ├── DamagedSnapshotError  the same for a snapshot
+    │       └── DamagedRunsError      the same for the sorted runs of the paged engine, which are made again
     ├── NotFoundError                 a file, relation or rule that is not there
     │   └── HistoryError              a version that is no longer remembered; `oldest` says from when on they are
     ├── ConstraintError               an update that would break a constraint; `violations` has the matches
@@ -16,6 +17,7 @@
     ├── StoreInUseError               another process, or this one, has the durable knowledge base open
     ├── CommitConflictError           another writer was there first (pipeline/commits.py)
     ├── EngineError                   Spark failed while it worked for us; its own words are chained below
+    ├── NeedsBulk                     an update that the paged engine leaves to others; `reason` says why
     └── LimitError                    work stopped by a limit; the state before it remains
         ├── RoundLimitError           too many rounds of a fixpoint
         ├── FactLimitError            too many facts
@@ -147,6 +149,12 @@ class DamagedSnapshotError(DamagedLogError):
     code = "D310"
 
 
+class DamagedRunsError(DamagedLogError):
+    """Sorted runs (engines/paged) that do not fit their checksums; they are a copy, to be made again."""
+
+    code = "D320"
+
+
 class StoreInUseError(EverlogError):
     """A second writer of a durable knowledge base."""
 
@@ -232,6 +240,20 @@ class EngineError(EverlogError):
     code = "S100"
     exit_code = 9
     http_status = 503
+
+
+class NeedsBulk(EverlogError):
+    """An update that reads so much that deriving in bulk is better; nothing was changed."""
+
+    code = "B100"
+    exit_code = 7
+    http_status = 413
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            f"not by looking up single facts: {reason}", hint="derive in bulk, or raise the bound on rows fetched"
+        )
 
 
 class LimitError(EverlogError):

@@ -19,6 +19,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar import regroup, relations, runs, updates
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.interface import MaintainingEngine, Shape
+from everlog.engines.paged.engine import PagedEngine
 from everlog.engines.reference.engine import ReferenceEngine
 from everlog.engines.states import FactStates
 from everlog.errors import RoundLimitError
@@ -90,6 +91,11 @@ def _known(engine: MaintainingEngine, name: str) -> Iterator[tuple[tuple[int, ..
     if isinstance(engine, ReferenceEngine):
         for fact, entry in engine.entries(name).items():
             yield fact, (bool(entry.mask & Bit.EXPLICIT), entry.weight, entry.rank)
+        return
+    if isinstance(engine, PagedEngine):
+        (dump,) = (dump for dump in engine.capture().dump() if dump.shape.name == name)
+        known = zip(dump.explicit.tolist(), dump.weights.tolist(), dump.ranks.tolist(), strict=True)
+        yield from zip(map(tuple, dump.facts.tolist()), known, strict=True)
         return
     assert isinstance(engine, ColumnarEngine)
     relation = engine.relation(name)

@@ -34,6 +34,10 @@ def make_engine(name: str, dictionary: Dictionary) -> Engine:
         from everlog.engines.columnar.engine import ColumnarEngine
 
         return ColumnarEngine(dictionary)
+    if name == "paged":
+        from everlog.engines.paged.engine import PagedEngine
+
+        return PagedEngine(dictionary)
     if name == "spark":
         from everlog.engines.spark.dictionary import HashDictionary
         from everlog.engines.spark.engine import SparkEngine

@@ -1,0 +1,1 @@
+"""Updates of facts that are not in memory: their cost as data grows."""

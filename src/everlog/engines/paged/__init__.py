@@ -1,0 +1,1 @@
+"""Facts in sorted, mapped files; of them only what an update looks at is ever read."""

@@ -1,0 +1,286 @@
+"""How are a few of many sorted facts found without reading the others?
+
+A file holds facts in one order of their columns, cut into pages of the same number of facts. After the pages stand the
+*fences*, the first fact of each page, with a checksum for each page, and after those a description and a checksum of
+all that. Fences are read when the file is opened; they lead to the pages in which a key begins and ends, and only those
+are mapped and compared with their checksum, the first time. So a file that was cut is noticed when it is opened, and a
+page that was changed when somebody wants it.
+
+    page … page   fences   checksums of pages   sample   description   its length   checksum   name of the format
+
+Many keys are searched for at a time: each step of the binary search is one operation on arrays.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import threading
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from everlog.dictionary.dictionary import Ids
+from everlog.engines.paged.counters import Counters
+from everlog.engines.paged.stored_facts import StoredFacts
+from everlog.errors import DamagedRunsError
+
+Array = npt.NDArray[Any]
+Rows = npt.NDArray[np.int64]
+Order = tuple[int, ...]
+
+_FORMAT = b"everpag1"
+_END = struct.Struct("<II8s")  # length of the description, checksum, format
+_AT_ONCE = 1 << 18  # facts that are written or read at a time, where all of them are
+_SAMPLE = 1 << 12  # facts that the planner looks at
+
+
+class Description(NamedTuple):
+    """What the end of a file says of it."""
+
+    rows: int
+    page: int  # facts in one
+    dtype: str  # of ids
+    order: list[int]
+    same: dict[str, int]  # what is the same for all facts, and not written for each
+    sample: int
+    of: int  # the checksum of the file that has the same facts in the first order; 0 if it is that file
+
+
+def write_pages(path: Path, facts: StoredFacts, order: Order, page: int, of: int = 0) -> int:
+    """Sort facts and write them; returns the checksum by which the file is known."""
+    sorting = np.lexsort([facts.columns[column] for column in reversed(order)])
+    same = {name: int(values[0]) if len(values) else 0 for name, values in _kept(facts) if _is_same(values)}
+    rows, pages = facts.rows, -(-facts.rows // page)
+    sample = np.linspace(0, max(rows - 1, 0), min(rows, _SAMPLE)).astype(np.int64)
+    about = Description(rows, page, facts.columns[0].dtype.str, list(order), same, len(sample), of)
+    type_ = _page_type(about)
+    checks = np.empty(pages, np.uint32)
+    half = path.with_name(f"{path.name}.{threading.get_ident()}.half")  # several may sort the same run
+    with open(half, "wb") as file:
+        step = max(1, _AT_ONCE // page)
+        for first in range(0, pages, step):
+            block = np.zeros(min(step, pages - first), type_)
+            chosen = sorting[first * page : (first + len(block)) * page]
+            for name in type_.names or ():
+                values = np.zeros(len(block) * page, type_[name].base)
+                values[: len(chosen)] = _values(facts, name)[chosen]
+                block[name] = values.reshape(len(block), page)
+            data = block.tobytes()
+            size = type_.itemsize
+            for number in range(len(block)):
+                checks[first + number] = zlib.crc32(data[number * size : (number + 1) * size])
+            file.write(data)
+        fences = [facts.columns[column][sorting[::page]] for column in order]
+        samples = [column[sorting[sample]] for column in facts.columns]
+        told = json.dumps(about._asdict()).encode()
+        tail = b"".join(part.tobytes() for part in (*fences, checks, *samples)) + told
+        check = zlib.crc32(tail)
+        file.write(tail + _END.pack(len(told), check, _FORMAT))
+    os.replace(half, path)
+    return check
+
+
+def _kept(facts: StoredFacts) -> list[tuple[str, Array]]:
+    return [("states", facts.states), ("weights", facts.weights), ("ranks", facts.ranks)]
+
+
+def _is_same(values: Array) -> bool:
+    return not len(values) or bool((values == values[0]).all())
+
+
+def _values(facts: StoredFacts, name: str) -> Array:
+    return facts.columns[int(name[1:])] if name[0] == "c" else dict(_kept(facts))[name]
+
+
+def _page_type(about: Description) -> np.dtype[Any]:
+    kept = {"states": "u1", "weights": "<i8", "ranks": "<i4"}
+    fields = [(f"c{column}", about.dtype) for column in range(len(about.order))]
+    fields += [(name, type_) for name, type_ in kept.items() if name not in about.same]
+    return np.dtype([(name, type_, (about.page,)) for name, type_ in fields])
+
+
+class PageFile:
+    """Sorted facts in a file."""
+
+    def __init__(self, path: Path, counters: Counters, check: int | None = None) -> None:
+        """`check`: the checksum it must have."""
+        self.path, self._counters = path, counters
+        with open(path, "rb") as file:
+            try:
+                self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            except ValueError as error:
+                raise self._damaged("it is empty") from error
+        tail, self._about = self._read_end(check)
+        about, width = self._about, len(self._about.order)
+        self.rows, self.order, self._page = about.rows, tuple(about.order), about.page
+        self.pages = -(-about.rows // about.page)
+        type_ = _page_type(about)
+        self._size = type_.itemsize
+        id_size = np.dtype(about.dtype).itemsize
+        expected = width * id_size * (self.pages + about.sample) + 4 * self.pages
+        if len(tail) != expected or self.pages * self._size + len(tail) > len(self._mapped):
+            raise self._damaged("it was cut")
+        found = np.frombuffer(tail, about.dtype, width * self.pages)
+        self._fences: list[Array] = list(found.reshape(width, self.pages))
+        self._checks = np.frombuffer(tail, np.uint32, self.pages, width * id_size * self.pages)
+        sample = np.frombuffer(tail, about.dtype, offset=(width * id_size + 4) * self.pages)
+        self.sample: list[Array] = list(sample.reshape(width, about.sample))
+        self._seen = np.zeros(self.pages, bool)
+        paged = np.frombuffer(self._mapped, type_, self.pages)
+        self._columns: list[Array] = [paged[f"c{column}"] for column in range(width)]
+        self._others: dict[str, Array] = {name: paged[name] for name in type_.names or () if name[0] != "c"}
+
+    @property
+    def of(self) -> int:
+        """The checksum of the file that it is a copy of."""
+        return self._about.of
+
+    @property
+    def same(self) -> dict[str, int]:
+        """What is the same for all facts."""
+        return self._about.same
+
+    def _read_end(self, check: int | None) -> tuple[bytes, Description]:
+        data = self._mapped
+        if len(data) < _END.size:
+            raise self._damaged("it was cut")
+        length, found, format_ = _END.unpack(data[len(data) - _END.size :])
+        end = len(data) - _END.size
+        if format_ != _FORMAT or length > end or (check is not None and check != found):
+            raise self._damaged("its end is not the one that was written")
+        try:
+            about = Description(**json.loads(data[end - length : end]))
+            begin = -(-about.rows // about.page) * _page_type(about).itemsize
+        except (ValueError, TypeError, ZeroDivisionError) as error:
+            raise self._damaged("its description cannot be read") from error
+        if begin > end - length or zlib.crc32(data[begin:end]) != found:
+            raise self._damaged("it does not fit its checksum")
+        return data[begin : end - length], about
+
+    def _damaged(self, why: str) -> DamagedRunsError:
+        return DamagedRunsError(f"damaged: {why}", path=str(self.path), hint="make the runs again from the tables")
+
+    # --- by key -------------------------------------------------------------------------------------------------------
+
+    def ranges(self, keys: Sequence[Ids]) -> tuple[Rows, Rows]:
+        """Where the facts with each key begin and end; a key is a value for each of the first columns of the order."""
+        count = len(keys[0])
+        if not self.rows:
+            return np.zeros(count, np.int64), np.zeros(count, np.int64)
+        # The first fact that is not below a key is on the last page whose fence is below it, or begins the next; the
+        # first one above it likewise, with the last page whose fence is not above it.
+        below = np.searchsorted(self._fences[0], keys[0], "left")
+        upto = np.searchsorted(self._fences[0], keys[0], "right")
+        if len(keys) > 1:
+            below, upto = self._within_fences(keys, below, upto)
+        pages = np.maximum(np.concatenate([below, upto]) - 1, 0)
+        self._look_at(pages)
+        right = np.zeros(2 * count, bool)
+        right[count:] = True
+        twice = [np.concatenate([key, key]) for key in keys]
+        found = pages * self._page + self._within_pages(twice, pages, right)
+        return found[:count], np.where(upto > 0, found[count:], 0)
+
+    def _within_fences(self, keys: Sequence[Ids], low: Array, high: Array) -> tuple[Array, Array]:
+        count = len(low)
+        right = np.zeros(2 * count, bool)
+        right[count:] = True
+        found = _bisect(
+            lambda column, place: self._fences[column][np.minimum(place, self.pages - 1)],
+            [np.concatenate([key, key]) for key in keys],
+            np.concatenate([low, low]),
+            np.concatenate([high, high]),
+            right,
+        )
+        return found[:count], found[count:]
+
+    def _within_pages(self, keys: Sequence[Ids], pages: Array, right: Array) -> Array:
+        length = np.minimum(self.rows - pages * self._page, self._page)
+        columns = [self._columns[column] for column in self.order]
+        return _bisect(
+            lambda column, place: columns[column][pages, np.minimum(place, self._page - 1)],
+            keys,
+            np.zeros(len(pages), np.int64),
+            length,
+            right,
+        )
+
+    def _look_at(self, pages: Array) -> None:
+        """Compare pages with their checksums that were not looked at before."""
+        new = pages[~self._seen[pages]]
+        if not len(new):
+            return
+        size = self._size
+        wanted = np.unique(new)
+        for page in wanted.tolist():
+            if zlib.crc32(self._mapped[page * size : (page + 1) * size]) != self._checks[page]:
+                raise self._damaged(f"page {page} does not fit its checksum")
+        self._seen[wanted] = True
+        self._counters.pages += len(wanted)
+        self._counters.bytes += len(wanted) * size
+
+    def facts(self, rows: Rows) -> StoredFacts:
+        """The facts in these rows."""
+        pages = rows // self._page
+        self._look_at(pages)
+        places = rows - pages * self._page
+        self._counters.rows += len(rows)
+        columns = tuple(column[pages, places] for column in self._columns)
+        return self._stored(columns, {name: values[pages, places] for name, values in self._others.items()}, len(rows))
+
+    def _stored(self, columns: tuple[Array, ...], others: dict[str, Array], rows: int) -> StoredFacts:
+        same = self._about.same
+        return StoredFacts(
+            columns,
+            others["states"] if "states" in others else np.full(rows, same["states"], np.uint8),
+            others["weights"] if "weights" in others else np.full(rows, same["weights"], np.int64),
+            others["ranks"] if "ranks" in others else np.full(rows, same["ranks"], np.int32),
+        )
+
+    # --- all of them --------------------------------------------------------------------------------------------------
+
+    def parts(self) -> Iterator[StoredFacts]:
+        """All facts, in order, a good many at a time."""
+        step = max(1, _AT_ONCE // self._page)
+        for first in range(0, self.pages, step):
+            pages = slice(first, min(first + step, self.pages))
+            self._look_at(np.arange(pages.start, pages.stop))
+            rows = min(pages.stop * self._page, self.rows) - first * self._page
+            self._counters.rows += rows
+            columns = tuple(column[pages].reshape(-1)[:rows] for column in self._columns)
+            others = {name: values[pages].reshape(-1)[:rows] for name, values in self._others.items()}
+            yield self._stored(columns, others, rows)
+
+
+def _bisect(value: Any, keys: Sequence[Ids], low: Array, high: Array, right: Array) -> Array:
+    """Binary search for many keys at a time, each between two places; to the right of equal ones where `right`.
+
+    `value(column, places)` gives what stands there; places that are not between the two are asked for and ignored.
+    """
+    low, high = low.astype(np.int64), high.astype(np.int64)
+    while (open_ := low < high).any():
+        middle = (low + high) >> 1
+        goes = np.zeros(len(low), bool)
+        equal = np.ones(len(low), bool)
+        for column, key in enumerate(keys):
+            found = value(column, middle)
+            goes |= equal & (found < key)
+            equal &= found == key
+        goes |= equal & right
+        low = np.where(open_ & goes, middle + 1, low)
+        high = np.where(open_ & ~goes, middle, high)
+    return low
+
+
+def expanded(low: Rows, high: Rows) -> tuple[Rows, Rows]:
+    """All rows of ranges, each with the number of its range."""
+    counts = np.maximum(high - low, 0)
+    which = np.repeat(np.arange(len(low)), counts)
+    return which, np.arange(len(which)) + np.repeat(low - (np.cumsum(counts) - counts), counts)

@@ -2,7 +2,7 @@
 
     facts <- formats, expressions, rules      expressions <- dictionary      rules <- plans <- engines
     dictionary <- answers <- sparql <- store
-    plans, engines.interface <- maintenance <- store <- pipeline <- cli
+    plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
 `errors`, `limits` and `logs` may be used by everyone. `maintenance` knows no array library and no engine but the
 interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
@@ -40,7 +40,8 @@ ALLOWED: dict[str, set[str]] = {
     "maintenance": {"plans", "rules", "expressions", "facts", "engines.interface"},
     "sparql": {"answers", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
     "store": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance"},
-    "pipeline": {*_UP_TO_ENGINES, "maintenance", "store"},
+    "fleet": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "store"},
+    "pipeline": {*_UP_TO_ENGINES, "maintenance", "store", "fleet"},
     "cli": {*_UP_TO_ENGINES, "sparql", "store", "pipeline"},
 }
 

@@ -26,8 +26,9 @@ from everlog.errors import EverlogError, NotFoundError, UsageError
 from everlog.fleet.bucket import Bucket, Options, Outcome, culprits_of, halves
 from everlog.fleet.changes import FleetChange, Moved, net
 from everlog.fleet.definitions import Definition
+from everlog.fleet.dumps import Written, lines
 from everlog.fleet.edits import Edits, Facts, after, edits_of, facts_of_atoms
-from everlog.fleet.waves import waves
+from everlog.fleet.waves import ForAll, waves
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE
 from everlog.rules.syntax import Program, Rule
@@ -120,8 +121,11 @@ class Fleet:
 
     # --- updates ------------------------------------------------------------------------------------------------------
 
-    def update(self, updates: Mapping[str, Said]) -> FleetChange:
-        """Make an update for each of many keys; a key that is new becomes a knowledge base. Each is all or nothing."""
+    def update(self, updates: Mapping[str, Said | None]) -> FleetChange:
+        """Make an update for each of many keys, each all or nothing.
+
+        A key that is new becomes a knowledge base; one whose update is None goes, with all it has.
+        """
         return self._update({key: (said, 1) for key, said in updates.items()})
 
     def update_all(self, said: Said) -> FleetChange:
@@ -137,20 +141,22 @@ class Fleet:
         self._tidy()
         return change
 
-    def stream(self, updates: Iterable[tuple[str | None, Said]], *, coalesce: bool = False) -> Iterator[FleetChange]:
+    def stream(
+        self, updates: Iterable[tuple[str | None, Said | None]], *, coalesce: bool = False
+    ) -> Iterator[FleetChange]:
         """Make updates in their order, as many at once as there are keys; None as a key means all of them.
 
         Between two updates of all, the first updates of each key are made together, then the second ones, and so on.
         With `coalesce` the updates of a key that wait are made at once, by their net effect.
         """
         for wave in waves(updates, coalesce=coalesce):
-            if isinstance(wave, dict):
+            if not isinstance(wave, ForAll):
                 yield self._update(wave)
-            else:
-                try:
-                    yield self.update_all(wave)
-                except EverlogError as error:
-                    yield FleetChange({}, (), {key: error for key in self._homes})
+                continue
+            try:
+                yield self.update_all(wave.said)
+            except EverlogError as error:
+                yield FleetChange({}, (), {key: error for key in self._homes})
 
     def add_rules(self, rules: str | Program | Sequence[Rule], key: str | None = None) -> FleetChange:
         """Add rules, and the facts that stand among them, to one knowledge base or to all."""
@@ -188,25 +194,48 @@ class Fleet:
 
     def remove(self, key: str) -> FleetChange:
         """Take a knowledge base out, with all it has."""
-        home = self._home(key)
-        moved = home.remove([key])
-        change = FleetChange({key: self._versions[key] + 1}, moved)
-        del self._homes[key], self._versions[key]
-        self._tidy()
-        return change
+        self._home(key)
+        return self.update({key: None})
+
+    # --- written down -------------------------------------------------------------------------------------------------
+
+    def dump(self) -> Iterator[str]:
+        """The fleet as lines of text, which `Fleet.load` reads."""
+        homes = ((bucket.definition, bucket.explicit(bucket.keys)) for bucket in self._buckets.values())
+        return lines(self._shared, self._facts, homes, self._versions)
+
+    @classmethod
+    def load(cls, texts: Iterable[str], **options: Any) -> Fleet:
+        """The fleet that `dump` wrote down; what follows from its facts is derived again."""
+        written = Written(texts)
+        fleet = cls(**options)
+        fleet._buckets, fleet._shared, fleet._facts = {}, written.shared, written.initial
+        fleet._bucket(written.shared)
+        for definition, by_key in zip(written.definitions, written.groups, strict=True):
+            bucket = fleet._bucket(definition)
+            outcome = bucket.apply({key: Edits(facts) for key, facts in by_key.items()})
+            assert not outcome.refused, "what one fleet has, another takes"
+            fleet._homes.update((key, bucket) for key in by_key)
+        fleet._versions = written.versions
+        return fleet
 
     # --- how that goes ------------------------------------------------------------------------------------------------
 
-    def _update(self, updates: Mapping[str, tuple[Said, int]]) -> FleetChange:
+    def _update(self, updates: Mapping[str, tuple[Said | None, int]]) -> FleetChange:
         refused: dict[str, EverlogError] = {}
         moved: list[Iterable[Moved]] = []
         by_bucket: dict[int, tuple[Bucket, dict[str, Edits]]] = {}
         made: list[str] = []
+        gone: list[str] = []
         counts = {key: count for key, (_, count) in updates.items()}
         for key, (said, count) in updates.items():
             try:
                 if not isinstance(key, str) or not key:
                     raise UsageError(f"{key!r} is no key", hint="a key is a text that is not empty")
+                if said is None:
+                    moved.append(self._home(key).remove([key]))
+                    gone.append(key)
+                    continue
                 update = update_of(said)
                 if update.changes_rules:
                     moved.append(self._update_rules(key, update))
@@ -224,8 +253,11 @@ class Fleet:
                 if key not in outcome.refused:
                     self._homes[key] = home
                     made.append(key)
+        change = self._changed((*made, *gone), chain.from_iterable(moved), refused, counts)
+        for key in gone:
+            del self._homes[key], self._versions[key]
         self._tidy()
-        return self._changed(made, chain.from_iterable(moved), refused, counts)
+        return change
 
     def _changed(
         self,

@@ -10,29 +10,37 @@ the others, then the second ones together, and so on: the order of each key's ow
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from everlog.errors import EverlogError
+from everlog.errors import EverlogError, UsageError
 from everlog.store.updates import Update, net_effect, update_of
 
 Said = Update | Mapping[str, Any]
-Wave = dict[str, tuple[Said, int]]  # the update of each key, and how many updates it stands for
+Wave = dict[str, tuple[Said | None, int]]  # the update of each key, and how many updates it stands for
 
 
-def waves(updates: Iterable[tuple[str | None, Said]], *, coalesce: bool = False) -> Iterator[Wave | Said]:
-    """Updates of many keys that are made together; those of all keys stay alone."""
-    waiting: dict[str, list[Said]] = {}
+class ForAll(NamedTuple):
+    """An update of every knowledge base."""
+
+    said: Said
+
+
+def waves(updates: Iterable[tuple[str | None, Said | None]], *, coalesce: bool = False) -> Iterator[Wave | ForAll]:
+    """Updates of many keys that are made together; those of all keys stay alone. None lets a key go."""
+    waiting: dict[str, list[Said | None]] = {}
     for key, said in updates:
         if key is not None:
             waiting.setdefault(key, []).append(said)
         else:
             yield from _together(waiting, coalesce)
             waiting = {}
-            yield said
+            if said is None:
+                raise UsageError("knowledge bases go one by one", hint="name the key of one that is to go")
+            yield ForAll(said)
     yield from _together(waiting, coalesce)
 
 
-def _together(waiting: Mapping[str, list[Said]], coalesce: bool) -> Iterator[Wave]:
+def _together(waiting: Mapping[str, list[Said | None]], coalesce: bool) -> Iterator[Wave]:
     queues = {
         key: list(_coalesced(listed)) if coalesce and len(listed) > 1 else [(said, 1) for said in listed]
         for key, listed in waiting.items()
@@ -41,18 +49,11 @@ def _together(waiting: Mapping[str, list[Said]], coalesce: bool) -> Iterator[Wav
         yield {key: queue[number] for key, queue in queues.items() if number < len(queue)}
 
 
-def _coalesced(listed: Iterable[Said]) -> Iterator[tuple[Said, int]]:
+def _coalesced(listed: Iterable[Said | None]) -> Iterator[tuple[Said | None, int]]:
     """Updates of one key by their net effect; those that change rules, or cannot be read, stay alone."""
     together: list[Update] = []
     for said in listed:
-        try:
-            update = update_of(said)
-            alone = update.changes_rules
-            if not alone:
-                net_effect([update])  # what is no term stays alone
-        except (EverlogError, TypeError, ValueError):
-            alone = True
-        if not alone:
+        if said is not None and (update := _facts_only(said)) is not None:
             together.append(update)
             continue
         if together:
@@ -61,3 +62,15 @@ def _coalesced(listed: Iterable[Said]) -> Iterator[tuple[Said, int]]:
         yield said, 1
     if together:
         yield net_effect(together), len(together)
+
+
+def _facts_only(said: Said) -> Update | None:
+    """An update of facts that can be put together with others; None where it changes rules, or is wrong."""
+    try:
+        update = update_of(said)
+        if update.changes_rules:
+            return None
+        net_effect([update])
+        return update
+    except (EverlogError, TypeError, ValueError):
+        return None

@@ -2,7 +2,7 @@
 
     facts <- formats, expressions, rules      expressions <- dictionary      rules <- plans <- engines
     dictionary <- answers <- sparql <- store      dictionary <- tables <- store
-    plans, engines.interface <- maintenance <- store <- pipeline <- cli
+    plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
 `disk`, `errors`, `limits` and `logs` may be used by all. `maintenance` knows no array library and no engine but the
 interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
@@ -41,7 +41,8 @@ ALLOWED: dict[str, set[str]] = {
     "sparql": {"answers", "plans", "rules", "expressions", "facts", "dictionary", "formats"},
     "tables": {"dictionary"},
     "store": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "tables"},
-    "pipeline": {*_UP_TO_ENGINES, "maintenance", "store", "tables"},
+    "fleet": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "store"},
+    "pipeline": {*_UP_TO_ENGINES, "maintenance", "store", "fleet", "tables"},
     "cli": {*_UP_TO_ENGINES, "sparql", "store", "pipeline", "tables"},
 }
 

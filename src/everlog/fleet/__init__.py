@@ -1,0 +1,1 @@
+"""How do many small knowledge bases live in one engine?"""

@@ -31,16 +31,16 @@ def test_a_killed_worker_leaves_the_version_before(
 ) -> None:
     (tmp_path / "rules.dl").write_text("long(?x, ?n) :- word(?x), BIND(strlen(?x) AS ?n).\n", encoding="utf-8")
     (tmp_path / "word.csv").write_text("a\nbb\n", encoding="utf-8")
-    text = 'program = "rules.dl"\ntables = "tables"\n[[source]]\npath = "word.csv"\n'
+    text = 'program = "rules.dl"\ntables = "tables"\n[[source]]\npath = "word.csv"\n[maintain]\nway = "bulk"\n'
     (tmp_path / "pipeline.toml").write_text(text, encoding="utf-8")
     settings = read_settings(tmp_path / "pipeline.toml")
     run_pipeline(settings, spark, progress=lambda line: None)
     before = TableStore(tmp_path / "tables").versions()
     (tmp_path / "word.csv").write_text("a\nbb\nccc\n", encoding="utf-8")
     with monkeypatch.context() as patched:
-        patched.setattr("everlog.engines.spark.expressions._worker", dying)
-        with pytest.raises(EngineError, match=r"Spark failed while deriving long \(round 1\)"):
+        patched.setattr("everlog.pipeline.table_frames._writer", dying)
+        with pytest.raises(EngineError, match="Spark failed while deriving facts"):
             run_pipeline(settings, spark, progress=lambda line: None)
     assert TableStore(tmp_path / "tables").versions() == before
     run_pipeline(settings, spark, progress=lambda line: None)
-    assert TableStore(tmp_path / "tables").read(spark, "derived_long").count() == 3
+    assert TableStore(tmp_path / "tables").rows("relation long").num_rows == 3

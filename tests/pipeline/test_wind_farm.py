@@ -83,7 +83,7 @@ def test_people_can_read_it(folder: Path, report: PipelineReport, tmp_path: Path
     with console.capture() as captured:
         show(console, report, found)
     text = captured.get()
-    assert all(name.partition("-")[2] in text for name, *_ in found) and "materialise" in text
+    assert all(name.partition("-")[2] in text for name, *_ in found) and "maintain" in text
     plot_farms(
         read_temperatures(results_of(folder) / "temperatures.csv"), {name for name, *_ in found}, tmp_path / "a.png"
     )

@@ -11,8 +11,8 @@ from benchmarks.measuring.machine import described
 
 Record = dict[str, Any]
 
-STAGES = ("ingest", "encode", "materialise", "commit", "publish")
-COLOURS = ("#4c78a8", "#72b7b2", "#f58518", "#bab0ac", "#54a24b")
+STAGES = ("ingest", "maintain", "publish")
+COLOURS = ("#4c78a8", "#f58518", "#54a24b")
 _MILLION = 1_000_000
 _HEADING = 2  # lines of a table before its rows
 
@@ -36,8 +36,7 @@ def page(results: Record) -> str:
         "![Share of the time and rows a second of each stage](pipeline.png)",
         "## Rows a second",
         "\n".join(_rates(results["runs"])),
-        "Rows are triples read (ingest), new facts (encode), facts of the relations that rules define (materialise), "
-        "and facts written (publish).",
+        "Rows are triples read (ingest), facts that the tables gained (maintain), and facts written (publish).",
         "## Seconds, and the share of each stage",
         "\n".join(_seconds(results["runs"])),
         "*Memory* is the most that Python, Java and Python's workers held together, looked at twice a second. *Others* "
@@ -70,11 +69,10 @@ def _first(runs: list[Record]) -> str:
 
 
 def _rates(runs: list[Record]) -> Iterator[str]:
-    shown = [stage for stage in STAGES if stage != "commit"]  # a few files, however many rows
-    yield "| data | triples | " + " | ".join(shown) + " |"
-    yield "|---|--:|" + "--:|" * len(shown)
+    yield "| data | triples | " + " | ".join(STAGES) + " |"
+    yield "|---|--:|" + "--:|" * len(STAGES)
     for run in runs:
-        rates = (f"{_rate(run, stage):,.0f}" for stage in shown)
+        rates = (f"{_rate(run, stage):,.0f}" for stage in STAGES)
         yield f"| {run['data']} | {run['triples']:,} | " + " | ".join(rates) + " |"
 
 
@@ -95,26 +93,24 @@ def _seconds(runs: list[Record]) -> Iterator[str]:
 
 
 def _processor(runs: list[Record]) -> Iterator[str]:
-    shown = [stage for stage in STAGES if stage != "commit"]
-    yield "| data | triples | " + " | ".join(shown) + " |"
-    yield "|---|--:|" + "--:|" * len(shown)
+    yield "| data | triples | " + " | ".join(STAGES) + " |"
+    yield "|---|--:|" + "--:|" * len(STAGES)
     for run in runs:
         cells = []
-        for stage in shown:
+        for stage in STAGES:
             rows, seconds = run["stages"][stage]["rows"], run["stages"][stage]["processor"]
             cells.append(f"{seconds:.1f} s: {rows / seconds:,.0f}" if seconds else "–")
         yield f"| {run['data']} | {run['triples']:,} | " + " | ".join(cells) + " |"
 
 
 def _growth(runs: list[Record]) -> Iterator[str]:
-    shown = [stage for stage in STAGES if stage != "commit"]
-    yield "| data | from | to | " + " | ".join(shown) + " |"
-    yield "|---|--:|--:|" + "--:|" * len(shown)
+    yield "| data | from | to | " + " | ".join(STAGES) + " |"
+    yield "|---|--:|--:|" + "--:|" * len(STAGES)
     for small, large in zip(runs, runs[1:], strict=False):
         if small["data"] != large["data"] or small["triples"] < _MILLION:  # below that, a cold Java is most of it
             continue
         cells = []
-        for stage in shown:
+        for stage in STAGES:
             before, after = (_work(run, stage) / run["triples"] * _MILLION for run in (small, large))
             cells.append(f"{before:.2f} to {after:.2f}: {after / before:.2f}")
         yield f"| {small['data']} | {small['triples']:,} | {large['triples']:,} | " + " | ".join(cells) + " |"
@@ -159,9 +155,8 @@ def _draw_time(axes: Any, kind: str, runs: list[Record]) -> None:
 
 def _draw_rates(axes: Any, kind: str, runs: list[Record]) -> None:
     for stage, colour in zip(STAGES, COLOURS, strict=True):
-        if stage != "commit":
-            rates = [_rate(run, stage) for run in runs]
-            axes.plot([run["triples"] for run in runs], rates, "o-", color=colour, label=stage)
+        rates = [_rate(run, stage) for run in runs]
+        axes.plot([run["triples"] for run in runs], rates, "o-", color=colour, label=stage)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks([run["triples"] for run in runs], [_size(run) for run in runs])

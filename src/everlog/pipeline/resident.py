@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import everlog
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Program
 from everlog.store.changes import Change
 from everlog.store.encoding import EncodedFacts
+from everlog.store.opening import open as open_knowledge_base
 from everlog.store.store import KnowledgeBase
 from everlog.store.updates import Update
 from everlog.store.view_queries import view_query
@@ -42,7 +42,7 @@ class Resident:
     """The tables of a folder, opened in this process."""
 
     def __init__(self, folder: Path, limits: Limits) -> None:
-        self.kb: KnowledgeBase = everlog.open(folder, limits=limits)
+        self.kb: KnowledgeBase = open_knowledge_base(folder, limits=limits)
         assert self.kb.tables is not None, "it was opened from tables"
         self.tables = self.kb.tables
 

@@ -15,7 +15,7 @@
     ├── OutputError                   results that cannot be written
     ├── UsageError                    a call or command that asks for something that does not exist
     ├── StoreInUseError               another process, or this one, has the durable knowledge base open
-    ├── CommitConflictError           another writer was there first (pipeline/commits.py)
+    ├── CommitConflictError           another writer was there first (tables/commits.py)
     ├── EngineError                   Spark failed while it worked for us; its own words are chained below
     ├── NeedsBulk                     an update that the paged engine leaves to others; `reason` says why
     └── LimitError                    work stopped by a limit; the state before it remains

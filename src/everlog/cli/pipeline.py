@@ -1,7 +1,7 @@
 """`everlog pipeline`: how is data brought through Spark, from files to tables of derived facts?
 
-`run` does it, `show` prints what it would do. Both read a pipeline.toml, described in pipeline/settings.py; mistakes in
-it and in its program are reported before Spark starts.
+`run` does it, `stream` applies updates as they arrive, `show` prints what a run would do. All of them read a
+pipeline.toml, described in pipeline/settings.py; mistakes in it and in its program are reported before Spark starts.
 """
 
 from __future__ import annotations
@@ -51,6 +51,29 @@ def run(
             print_json(report.as_data())
         else:
             _print(report)
+
+
+@pipeline.command()
+def stream(
+    file: _File,
+    master: _Master = None,
+    as_json: Annotated[bool, typer.Option("--json", help="A report of each batch as JSON on stdout.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No lines of progress on stderr.")] = False,
+) -> None:
+    """Apply updates as they land in the folder of [stream], each as a version of the tables; Ctrl-C ends it."""
+    with outcome(as_json=as_json), Progress(verbose=not quiet and not as_json, quiet=quiet or as_json) as progress:
+        from everlog.pipeline.settings import read_settings
+
+        settings = read_settings(file)
+        from everlog.pipeline.stream import run_stream
+
+        reports = run_stream(settings, says=progress, master=master)
+        progress.close()
+        if as_json:
+            print_json([report.as_data() for report in reports])
+        else:
+            applied, aside = sum(each.updates for each in reports), sum(each.set_aside for each in reports)
+            print(f"{applied:,} updates in {len(reports):,} batches" + (f", {aside:,} set aside" if aside else ""))
 
 
 @pipeline.command()

@@ -136,6 +136,10 @@ class TableJournal:
         info["known"] = [] if changes_rules else list(known_of(self._timeline.workings.maintenance))
         return info
 
+    def last_info(self) -> Mapping[str, Any]:
+        """What the last version says of itself."""
+        return self._store.commit(self._version).info
+
     def check_open(self) -> None:
         if self._closed:
             raise UsageError("this knowledge base is closed", hint="open it again")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from everlog.cli.outcomes import outcome, print_json
+from everlog.cli.pipeline_tables import changes, history, vacuum
 from everlog.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ def show(
             print_json(show_as_data(settings))
         else:
             print(show_pipeline(settings), end="")
+
+
+pipeline.command()(history)
+pipeline.command()(changes)
+pipeline.command()(vacuum)
 
 
 def _print(report: PipelineReport) -> None:

@@ -290,6 +290,7 @@ class _Run:
         """What the next version says of where it comes from."""
         said = facts_in_text(self.settings.program)
         return {
+            "by": f"a run of {self.settings.path.name}",
             "program": self.settings.program_hash,
             "views": {view.name: view.query for view in self.settings.views},
             "text_facts": {name: [list(row) for row in rows] for name, rows in said.items()},

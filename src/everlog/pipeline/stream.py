@@ -103,6 +103,7 @@ class UpdateStream:
 
     def _apply_one(self, streamed: StreamedUpdate, batch: int, number: int) -> Change | None:
         tables = self._resident.tables
+        tables.info["by"] = f"the stream's batch {batch:,}"
         tables.info["streams"] = {
             **tables.last_info().get("streams", {}),
             self._stream: {"batch": batch, "updates": number, "at": str(streamed.place)},

@@ -7,8 +7,9 @@ this process; an update appends what it touched, as one version.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import astuple
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,16 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Shape
-from everlog.errors import UsageError
+from everlog.errors import NotFoundError, UsageError
+from everlog.facts.terms import Term
 from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
+from everlog.plans.flat_rules import is_auxiliary
 from everlog.store.snapshots import definitions_from_data, has_all, maintenance_knowing
 from everlog.store.state import Definitions
 from everlog.tables.commits import Commit, TableState
-from everlog.tables.layout import DERIVATIONS, EXPLICIT, PLAIN, RANK
+from everlog.tables.layout import DERIVATIONS, EXPLICIT, PLAIN, RANK, VERSION, WEIGHT
 from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
@@ -120,6 +123,25 @@ def dense_ids(store: TableStore, commit: Commit) -> DenseIds:
     from everlog.tables.dense_ids import DenseIds, no_terms, terms_of
 
     return DenseIds(terms_of(store.rows(DICTIONARY, commit.version)) if DICTIONARY in commit.tables else no_terms())
+
+
+def decoded_changes(
+    store: TableStore, relation: str, since: int, until: int | None = None
+) -> Iterator[tuple[int, int, tuple[Term, ...]]]:
+    """What happened to a relation after a version: version, weight and terms of each fact that came or went."""
+    known = [name for name in relation_tables(store.commit(until)) if not is_auxiliary(name)]
+    if relation not in known:
+        near = get_close_matches(relation, known, n=1)
+        raise NotFoundError(
+            f"{store.folder}: there is no relation {relation}; there are {', '.join(sorted(known))}",
+            hint=f"did you mean {near[0]}?" if near else None,
+        )
+    rows = store.changes(table_of(relation), since, until)
+    columns = [rows[name].to_pylist() for name in rows.column_names if name.startswith("c")]
+    ids = dense_ids(store, store.commit(until))
+    decoded = [ids.dictionary.decode_many(ids.dense(np.array(column, np.int64))) for column in columns]
+    facts = zip(*decoded, strict=True) if decoded else [()] * rows.num_rows
+    yield from zip(rows[VERSION].to_pylist(), rows[WEIGHT].to_pylist(), facts, strict=True)
 
 
 def open_tables(timeline: Timeline, path: Path) -> None:

@@ -127,7 +127,7 @@ class TableJournal:
 
     def _info(self, transaction: TableTransaction, step: Step) -> dict[str, Any]:
         """What the version says of itself: program and views, and what maintenance knows of the components."""
-        info = {**transaction.base.info, **self.info}
+        info = {**transaction.base.info, "by": "an update", **self.info}
         if step.target.step is not None or step.target.arities is not step.before.arities:
             info["definitions"] = definitions_as_data(step.target)
         if step.target.step is not None:

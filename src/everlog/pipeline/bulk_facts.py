@@ -7,13 +7,15 @@ what was given, and what parts have that was not given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
+import pyarrow as pa
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 from everlog.engines.spark.ids import INTEGER
 from everlog.engines.spark.kinds import ANY, NONE, Kinds, flowing_kinds, kinds_column, only
@@ -34,6 +36,7 @@ from everlog.rules.syntax import Atom
 UNKNOWN = 1 << 62  # a number of facts, where nobody has counted them
 
 Given = Mapping[str, DataFrame]
+Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 @dataclass
@@ -43,12 +46,23 @@ class Part:
     frame: DataFrame  # tagged
     heads: tuple[Atom, ...]
     held: list[DataFrame] = field(default_factory=list)  # frames to be unpersisted
+    rows: DataFrame | None = None  # what goes into the tasks that make it, if tasks do …
+    task: Batches | None = None  # … and what these do with it
 
     def hold(self) -> None:
         """Compute it once, though it is read more than once."""
         if not self.held:
             self.frame = self.frame.persist(StorageLevel.MEMORY_AND_DISK)
             self.held.append(self.frame)
+
+    def mapped(self, function: Batches, schema: StructType) -> DataFrame:
+        """What a function makes of the part's batches; within the very tasks that derive them where it can be.
+
+        So facts go from the engine to the function without a detour through Java.
+        """
+        if self.rows is None or self.task is None or self.held:
+            return self.frame.mapInArrow(function, schema)
+        return self.rows.mapInArrow(_one_after_the_other(self.task, function), schema)
 
     def release(self) -> None:
         while self.held:
@@ -187,9 +201,18 @@ class BulkFacts:
 
     # --- parts ------------------------------------------------------------------------------------------------------
 
-    def add(self, frame: DataFrame, heads: Sequence[Atom], *, keys: bool, again: bool) -> Part:
+    def add(
+        self,
+        frame: DataFrame,
+        heads: Sequence[Atom],
+        *,
+        keys: bool,
+        again: bool,
+        rows: DataFrame | None = None,
+        task: Batches | None = None,
+    ) -> Part:
         """A part that was derived; `keys`: with terms that came up; `again`: it is read by more than one."""
-        part = Part(frame, tuple(heads))
+        part = Part(frame, tuple(heads), rows=rows, task=task)
         if keys or again:
             part.hold()
         if keys:
@@ -200,6 +223,22 @@ class BulkFacts:
             part.frame = held.where(f.col(RELATION) != TERM).drop(KEY)
         self.parts.append(part)
         return part
+
+
+def _one_after_the_other(first: Batches, second: Batches) -> Batches:
+    def both(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return second(first(batches))
+
+    return both
+
+
+def only_relations(task: Batches, numbers: Collection[int]) -> Batches:
+    """A task without the facts of other relations; each batch that a task gives is of one relation."""
+
+    def wanted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return (batch for batch in task(batches) if batch.num_rows and batch.column(0)[0].as_py() in numbers)
+
+    return wanted
 
 
 def _concerns(part: Part, relation: str, atoms: Sequence[Atom] | None) -> bool:

@@ -8,7 +8,7 @@ reads what comes out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from everlog.engines.spark.task_errors import task_errors
 from everlog.engines.spark.tasks import Reports, TaskInput, TaskOutput, TaskProgram, run_task
 from everlog.limits import Limits
 from everlog.maintenance.materialise import Evaluation
-from everlog.pipeline.bulk_facts import UNKNOWN, BulkFacts
+from everlog.pipeline.bulk_facts import UNKNOWN, Batches, BulkFacts
 from everlog.pipeline.bulk_settings import BulkSettings
 from everlog.plans.flat_rules import Attempt, EvaluatedRule, FlatRule, rule_reads
 from everlog.plans.partitioned import Role, partition_rules
@@ -37,7 +37,6 @@ _ROWS_A_PARTITION = 1_000_000  # of what goes in: a part and what follows from i
 _COALESCED = 200_000  # facts that are brought together without a shuffle
 
 Components = Sequence[Component[EvaluatedRule]]
-Batches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 
 class Described(NamedTuple):
@@ -46,6 +45,8 @@ class Described(NamedTuple):
     frame: DataFrame  # tagged
     keys: bool  # with terms that came up
     reports: TaskReports
+    rows: DataFrame  # what goes into tasks …
+    task: Batches  # … and what they do with it
 
 
 class NotThisWay(Exception):
@@ -92,7 +93,7 @@ class TaskStages:
         evaluation = Evaluation.of(components)
         rules = [rule for component in components for rule in component.rules]
         reads = _reads(self._facts, components)
-        inputs = tuple(TaskInput(name, self._facts.arities[name]) for name in reads)
+        inputs = tuple(TaskInput(name, self._facts.arities[name], name in self._facts.bags) for name in reads)
         rows = [
             self._rows(number, self._facts.facts(name, atoms), self._facts.arities[name])
             for number, (name, atoms) in enumerate(reads.items())
@@ -114,7 +115,7 @@ class TaskStages:
         whole: list[tuple[int, Role, DataFrame]] = []
         for number, (role, atoms) in enumerate(divided.needs.items()):
             arity = self._facts.arities[role.relation]
-            inputs.append(TaskInput(role.name, arity))
+            inputs.append(TaskInput(role.name, arity, role.relation in self._facts.bags))
             facts = self._rows(number, self._facts.facts(role.relation, atoms), arity)
             if role.position is None:
                 whole.append((number, role, facts))
@@ -223,8 +224,9 @@ class TaskStages:
             self._limits,
         )
         accumulator: Any = self._spark.sparkContext.accumulator({}, _LastOfEach())
-        made = rows.mapInArrow(_task(program, sent, accumulator), tagged_schema(self._facts.width, keys=keys))
-        return Described(made, keys, TaskReports(accumulator))
+        task = _task(program, sent, accumulator)
+        made = rows.mapInArrow(task, tagged_schema(self._facts.width, keys=keys))
+        return Described(made, keys, TaskReports(accumulator), rows, task)
 
 
 def _task(program: TaskProgram, sent: Any, accumulator: Any) -> Batches:

@@ -17,6 +17,7 @@ from functools import reduce
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import StructType
 
 from everlog.engines.spark.dictionary import HashDictionary
 from everlog.engines.spark.tagged import RELATION, WEIGHT, id_columns, matches, matches_any
@@ -25,7 +26,7 @@ from everlog.errors import EngineError, EverlogError
 from everlog.facts.terms import key_of
 from everlog.limits import Limits
 from everlog.maintenance.materialise import evaluation_components, shapes
-from everlog.pipeline.bulk_facts import BulkFacts, Part
+from everlog.pipeline.bulk_facts import Batches, BulkFacts, Part, only_relations
 from everlog.pipeline.bulk_frames import FrameStages
 from everlog.pipeline.bulk_rounds import RoundStages
 from everlog.pipeline.bulk_settings import BulkSettings
@@ -92,6 +93,14 @@ class Materialised:
     def parts(self) -> list[DataFrame]:
         """Tagged frames with all facts of relations that rules define, given ones too, each fact in one of them."""
         return [part.frame for part in self._parts]
+
+    def mapped(self, function: Batches, schema: StructType) -> DataFrame:
+        """What a function makes of the batches of all parts, in one job, as `mapInArrow` would.
+
+        Parts that tasks derive hand their batches on inside of those tasks. A batch that comes from one is of one
+        relation; others are mixed.
+        """
+        return reduce(DataFrame.unionAll, [part.mapped(function, schema) for part in self._parts])
 
     def frame(self, relation: str) -> DataFrame:
         """The facts of one relation: c1, c2, …; for a bag with their weight."""
@@ -284,11 +293,12 @@ class _Bulk:
             if len(components) == 1 or self._wanted(name) or is_constraint_relation(name)
         }
         outputs = {name: tuple(head for head in heads if head.relation == name) for name in sorted(wanted)}
-        frame, keys, reports = self._tasks.one_task(components, outputs)
+        made = self._tasks.one_task(components, outputs)
         again = again or any(map(_has_constraint, components))
-        known.add(frame, [head for head in heads if head.relation in wanted], keys=keys, again=again)
+        own = [head for head in heads if head.relation in wanted]
+        known.add(made.frame, own, keys=made.keys, again=again, rows=made.rows, task=made.task)
         for component in components:
-            self._report(component, "one task", why, started, tasks=reports)
+            self._report(component, "one task", why, started, tasks=made.reports)
 
     def _by_pivot(self, known: BulkFacts, stage: Stage, later: Sequence[Stage]) -> None:
         started = time.perf_counter()
@@ -298,11 +308,12 @@ class _Bulk:
                 raise NotThisWay("terms with equal values are among its facts, and the rule as written must be used")
         concluded = self._frames.conclusions(stage.pivot.outside)
         seeds = {name: reduce(DataFrame.unionAll, frames).distinct() for name, frames in concluded.items()}
-        frame, keys, reports = self._tasks.by_pivot(stage.components, stage.pivot, seeds)
+        made = self._tasks.by_pivot(stage.components, stage.pivot, seeds)
         again = any(_read_by(each, later) or _has_constraint(each) for each in stage.components)
-        known.add(frame, _heads(stage.components), keys=keys, again=again)
+        heads = _heads(stage.components)
+        known.add(made.frame, heads, keys=made.keys, again=again, rows=made.rows, task=made.task)
         for component in stage.components:
-            self._report(component, f"pivot {stage.pivot.of(_heads([component]))}", "", started, tasks=reports)
+            self._report(component, f"pivot {stage.pivot.of(_heads([component]))}", "", started, tasks=made.reports)
 
     def _wanted(self, relation: str) -> bool:
         return self._settings.auxiliaries or not is_auxiliary(relation)
@@ -337,7 +348,8 @@ class _Bulk:
         if not heads:
             return None
         numbers = [known.numbers[name] for name in mine & defined]
-        return Part(part.frame.where(f.col(RELATION).isin(numbers)), heads, part.held)
+        task = None if part.task is None else only_relations(part.task, set(numbers))
+        return Part(part.frame.where(f.col(RELATION).isin(numbers)), heads, part.held, part.rows, task)
 
     def _unclaimed(
         self, known: BulkFacts, relation: str, components: Sequence[Component[EvaluatedRule]]

@@ -69,6 +69,11 @@ def _user_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "everlog"
 
 
+def are_compiled() -> bool:
+    """Were kernels compiled from these very sources before?"""
+    return next(_CACHE.rglob("*.nbi"), None) is not None
+
+
 def remove_outdated_kernels() -> None:
     """Delete what was compiled from older sources."""
     for folder in _CACHE.parent.glob(f"{_PREFIX}*"):

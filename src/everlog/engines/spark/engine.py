@@ -228,6 +228,7 @@ class SparkEngine:
         self._state.new.clear()
         self._forget_round()
         self._gains.clear()
+        self._placement.expect(sum(facts.count for facts in self._state.facts.values()))
         self._phase, self._round, self._round_began = tuple(relations), 0, time.perf_counter()
 
     def derive(self, variants: Sequence[Variant]) -> int:

@@ -11,7 +11,7 @@ Adaptive execution does not tell. So:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
@@ -21,6 +21,10 @@ from pyspark.sql import functions as f
 # this may conclude too many for it, and sorts instead.
 HASHED_FACTS_A_PARTITION = 500_000
 
+FACTS_A_PARTITION = 250_000
+_FEW = 20_000  # facts that one task deals with before two have started
+
+_SHUFFLED = "spark.sql.shuffle.partitions"
 _ADAPTIVE = "spark.sql.adaptive.enabled"
 _EXCLUDED = "spark.sql.optimizer.excludedRules"
 # A rule that only copies a relation gives its columns new identities. This one takes those away again below the
@@ -34,9 +38,18 @@ class Placement:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
+        self._partitions: int | None = None
 
     def partitions(self) -> int:
-        return max(1, int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1))
+        return self._partitions or max(1, int(self._spark.conf.get(_SHUFFLED) or 1))
+
+    def expect(self, facts: int) -> None:
+        """Choose partitions for rounds that begin with so many facts, whatever the session says.
+
+        Spark's default is 200, and a task costs more than a few thousand facts in it: two facts would take seconds.
+        """
+        cores = self._spark.sparkContext.defaultParallelism
+        self._partitions = 1 if facts <= _FEW else max(cores, -(-facts // FACTS_A_PARTITION))
 
     def place(self, frame: DataFrame, names: Sequence[str]) -> DataFrame:
         """The frame, spread by the hash of these columns; filled when it is first read."""
@@ -45,7 +58,8 @@ class Placement:
     def checkpoint(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
         """The frame with its lineage cut, as it is spread; filled when it is first read."""
         if adaptive:
-            return _without_estimates(frame.localCheckpoint(eager=False))
+            with self._set({_SHUFFLED: str(self.partitions())}):
+                return _without_estimates(frame.localCheckpoint(eager=False))
         with self.planned_fixed():
             return _without_estimates(frame.localCheckpoint(eager=False))
 
@@ -64,15 +78,22 @@ class Placement:
     @contextmanager
     def planned_fixed(self) -> Iterator[None]:
         """What is planned inside is not adapted while it runs, and what it makes is known to be spread as it is."""
+        excluded = ",".join(filter(None, (self._spark.conf.get(_EXCLUDED, ""), _REDUNDANT_ALIASES)))
+        with self._set({_ADAPTIVE: "false", _EXCLUDED: excluded, _SHUFFLED: str(self.partitions())}):
+            yield
+
+    @contextmanager
+    def _set(self, settings: Mapping[str, str]) -> Iterator[None]:
+        """These settings, for what is planned inside."""
         conf = self._spark.conf
-        adaptive, excluded = conf.get(_ADAPTIVE), conf.get(_EXCLUDED, "")
-        conf.set(_ADAPTIVE, "false")
-        conf.set(_EXCLUDED, ",".join(filter(None, (excluded, _REDUNDANT_ALIASES))))
+        before = {name: conf.get(name, "") or "" for name in settings}
+        for name, value in settings.items():
+            conf.set(name, value)
         try:
             yield
         finally:
-            conf.set(_ADAPTIVE, adaptive or "true")
-            conf.set(_EXCLUDED, excluded or "")
+            for name, value in before.items():
+                conf.set(name, value)
 
 
 def _without_estimates(checkpoint: DataFrame) -> DataFrame:

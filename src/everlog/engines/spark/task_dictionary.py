@@ -45,7 +45,11 @@ class TaskDictionary(Dictionary):
 
     def learn(self, ids: Wide, keys: pa.StringArray) -> None:
         """Take in the keys of terms."""
-        self._came.append((self.wide_ids.narrow(ids), keys))
+        rows = self.wide_ids.narrow(ids)
+        has_row = rows > 0  # small integers are their own ids
+        if not has_row.all():
+            rows, keys = rows[has_row], keys.filter(pa.array(has_row))
+        self._came.append((rows, keys))
         self._texts = None
 
     def new_terms(self) -> tuple[Wide, list[str]]:

@@ -9,7 +9,7 @@ function from batches to batches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,7 @@ class TaskInput:
 
     relation: str
     arity: int
+    bag: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,12 @@ def run_task(
     with marked_errors():
         dictionary = TaskDictionary()
         engine = ColumnarEngine(dictionary)
-        for shape in program.shapes:
-            engine.declare(shape)
+        bags = {given.relation for given in program.inputs if given.bag}
+        for shape in program.shapes:  # that a relation is a bag can be seen from its rules only, which may be elsewhere
+            engine.declare(replace(shape, bag=True) if shape.name in bags else shape)
         for given in program.inputs:
             if engine.known(given.relation) is None:
-                engine.declare(Shape(given.relation, given.arity))
+                engine.declare(Shape(given.relation, given.arity, given.bag))
         for batch in batches:
             _load(program, engine, dictionary, batch)
         reports = _derive(program, engine)

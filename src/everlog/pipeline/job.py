@@ -194,6 +194,8 @@ class _Run:
         for relation, frame in program_facts(self.spark, self.settings.program).items():
             keys[relation] = keys[relation].unionAll(frame) if relation in keys else frame
         self.rejected = ingested.rejected
+        for title, count in ingested.skipped.items():
+            self.says(f"{title}: {count:,} rows are skipped, since a value is missing in them")
         if self.rejected:
             transaction.append(REJECTS, ingested.rejects, weighted=False)
         self._done("ingest", sum(ingested.counts.values()) + len(self.settings.program.facts), "facts", started)

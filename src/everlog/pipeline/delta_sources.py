@@ -98,8 +98,14 @@ def _table(folder: str) -> Any:
 
 def _path(folder: str, name: str) -> str:
     """Where a file of the log is: names in it are escaped like those of addresses."""
-    path = os.path.join(folder, unquote(name))
-    return path if os.path.exists(path) else os.path.join(folder, name)
+    for path in (os.path.join(folder, unquote(name)), os.path.join(folder, name)):
+        if os.path.exists(path):
+            return path
+    raise DataError(
+        f"the log of this Delta table names a file that is not there, {name}",
+        path=folder,
+        hint="copy the table again, with all its files",
+    )
 
 
 def _text(value: Any) -> str:

@@ -207,6 +207,8 @@ class _Run:
         keys = _joined(ingested.facts, frames_of_keys(self.spark, said))
         gone = _joined(ingested.deleted, frames_of_keys(self.spark, taken))
         self.rejected = ingested.rejected
+        for title, count in ingested.skipped.items():
+            self.says(f"{title}: {count:,} rows are skipped, since a value is missing in them")
         self._done("ingest", sum(ingested.counts.values()) + len(self.settings.program.facts), "facts", started)
         return ingested, keys, gone
 

@@ -68,13 +68,17 @@ def check_place(output: Output) -> None:
     path = output.path.absolute()
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if not os.access(path.parent, os.W_OK | os.X_OK):
+            raise OutputError(
+                f"{path}: cannot be written: writing to the folder {path.parent} is not permitted",
+                hint=f"choose a folder you may write to, or: chmod u+w {path.parent}",
+            )
+        _check_what_is_there(output, path)
     except OSError as error:
         raise unwritable(path, error) from error
-    if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise OutputError(
-            f"{path}: cannot be written: writing to the folder {path.parent} is not permitted",
-            hint=f"choose a folder you may write to, or: chmod u+w {path.parent}",
-        )
+
+
+def _check_what_is_there(output: Output, path: Path) -> None:
     if path.is_dir():
         if output.kind == "delta":
             foreign = [] if (path / _LOG).is_dir() or not any(path.iterdir()) else sorted(path.iterdir())

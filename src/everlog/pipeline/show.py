@@ -23,8 +23,9 @@ def _lines(settings: Settings) -> Iterator[str]:
     yield f"ingest: {len(settings.sources)} sources, at most {settings.max_rejects:.2%} of their lines malformed"
     for source in settings.sources:
         where = f" -> {source.relation}" if source.relation else f" -> graph {source.graph}" if source.graph else ""
-        types = f" ({', '.join(source.types)})" if source.types else ""
-        yield f"  {source.title}, {source.format or 'by extension'}{where}{types}"
+        columns = f" ({', '.join(source.columns or source.types or ())})" if source.columns or source.types else ""
+        kind = "" if source.kind == "appends" else f", {source.kind}"
+        yield f"  {source.title}, {source.format or 'by extension'}{where}{columns}{kind}"
     if settings.program.facts:
         yield f"  {settings.program_path}: {len(settings.program.facts)} facts"
     yield ""
@@ -36,9 +37,14 @@ def _lines(settings: Settings) -> Iterator[str]:
     yield f"materialise: {settings.program_path}"
     yield from (f"  {line}".rstrip() for line in explain_program(settings.program).rstrip().splitlines())
     yield ""
+    for view in settings.views:
+        yield f"view {view.name}: {view.path or ' '.join(view.query.split())}"
+    if settings.views:
+        yield ""
     yield f"publish: {len(settings.outputs)} outputs"
     for output in settings.outputs:
-        yield f"  {output.relation} -> {output.path}, {output.kind}{', one file' if output.one_file else ''}"
+        columns = f" ({', '.join(output.columns)})" if output.columns else ""
+        yield f"  {output.relation}{columns} -> {output.path}, {output.kind}{', one file' if output.one_file else ''}"
 
 
 def show_as_data(settings: Settings) -> dict[str, Any]:
@@ -48,7 +54,13 @@ def show_as_data(settings: Settings) -> dict[str, Any]:
         "pipeline": str(settings.path),
         "master": settings.master,
         "sources": [
-            {"path": source.title, "format": source.format, "relation": source.relation, "graph": source.graph}
+            {
+                "path": source.title,
+                "format": source.format,
+                "relation": source.relation,
+                "graph": source.graph,
+                "kind": source.kind,
+            }
             for source in settings.sources
         ],
         "tables": {
@@ -58,8 +70,15 @@ def show_as_data(settings: Settings) -> dict[str, Any]:
         },
         "program": str(settings.program_path),
         "plan": explain_as_data(settings.program),
+        "views": {view.name: view.query for view in settings.views},
         "outputs": [
-            {"relation": output.relation, "path": str(output.path), "format": output.kind, "single": output.one_file}
+            {
+                "relation": output.relation,
+                "path": str(output.path),
+                "format": output.kind,
+                "single": output.one_file,
+                "columns": output.columns,
+            }
             for output in settings.outputs
         ],
     }

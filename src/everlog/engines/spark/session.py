@@ -61,6 +61,16 @@ class OpenedSession(NamedTuple):
     started: bool
 
 
+# What these say of a failed task, with pages of Java, is said by the error that it becomes.
+_TOLD_BY_US = (
+    "org.apache.spark.executor.Executor",
+    "org.apache.spark.scheduler.TaskSetManager",
+    "org.apache.spark.sql.execution.datasources.FileFormatWriter",
+    "org.apache.spark.util.Utils",
+    "org.apache.hadoop.mapreduce.lib.output.FileOutputCommitter",
+)
+
+
 def spark_session(
     settings: Mapping[str, str] | None = None, master: str | None = None, app_name: str = "everlog"
 ) -> SparkSession:
@@ -127,7 +137,7 @@ def open_session(
         wanted = {
             **EVERYWHERE,
             **LOCALLY,
-            **_scratch(level),
+            **_scratch(level, quiet="spark.log.level" not in given),
             "spark.sql.shuffle.partitions": _partitions(master),
             **given,
         }
@@ -223,11 +233,12 @@ def _partitions(master: str) -> str:
     return str(2 * cores)
 
 
-def _scratch(level: str) -> dict[str, str]:
-    """A folder for tables without a place and for a quiet log, gone when the process ends."""
+def _scratch(level: str, *, quiet: bool) -> dict[str, str]:
+    """A folder for tables without a place and for a log, gone when the process ends; `quiet` is about failed tasks."""
     folder = Path(tempfile.mkdtemp(prefix="everlog-spark-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     log = folder / "log4j2.properties"
+    told = enumerate(_TOLD_BY_US)
     log.write_text(
         # At any other level than warn the launcher prints two lines about levels; what is shown is up to the appender.
         "rootLogger.level = warn\n"
@@ -238,7 +249,8 @@ def _scratch(level: str) -> dict[str, str]:
         "appender.stderr.filter.threshold.type = ThresholdFilter\n"
         f"appender.stderr.filter.threshold.level = {level}\n"
         "appender.stderr.layout.type = PatternLayout\n"
-        "appender.stderr.layout.pattern = %p %c{1}: %m%n%ex\n",
+        "appender.stderr.layout.pattern = %p %c{1}: %m%n%ex\n"
+        + "".join(f"logger.{place}.name = {name}\nlogger.{place}.level = off\n" for place, name in told if quiet),
         encoding="utf-8",
     )
     return {

@@ -53,17 +53,21 @@ class StoredRelation:
         self._changes: list[StoredFacts] = []
         self._waiting: list[StoredFacts] = []  # to be written, when there are enough for a run
 
-    def gather(self, facts: StoredFacts) -> int:
-        """Take more facts to be written; returns how many wait by now."""
+    def gather(self, facts: StoredFacts, most: int, folder: Path, names: Iterator[str]) -> None:
+        """Take more facts to be written; so many at most wait before that happens."""
+        if self._waiting and sum(part.rows for part in self._waiting) + facts.rows > most:
+            self._write(folder, names)
         self._waiting.append(facts)
-        return sum(part.rows for part in self._waiting)
 
-    def write(self, folder: Path, names: Iterator[str]) -> list[Run]:
-        """Write what waits; returns runs that are no longer needed."""
-        if not self._waiting:
-            return []
-        facts, self._waiting = concatenated(self._waiting), []
-        return self.runs.add(facts, folder, names)
+    def _write(self, folder: Path, names: Iterator[str]) -> None:
+        if self._waiting:
+            self.runs.append(concatenated(self._waiting), folder, names)
+            self._waiting = []
+
+    def gathered(self, folder: Path, names: Iterator[str]) -> list[Run]:
+        """All were taken: write what waits, and make one run of all; returns those that are no longer needed."""
+        self._write(folder, names)
+        return self.runs.merge(len(self.runs.runs), folder, names)
 
     def add_change(self, facts: StoredFacts) -> None:
         self._changes.append(facts)
@@ -137,8 +141,7 @@ class RunFolder:
         )
         stored.facts += count_
         stored.explicit += int((states != 0).sum())
-        if stored.gather(facts) >= self.sizes.run:
-            self._remove(stored.write(self.path, self._names()))
+        stored.gather(facts, self.sizes.run, self.path, self._names())
 
     def _stored(self, shape: Shape) -> StoredRelation:
         known = self.relations.get(shape.name)
@@ -168,7 +171,7 @@ class RunFolder:
     def finish(self, version: int) -> None:
         """All was added: write what waits, and the folder is of this version from now on."""
         for stored in self.relations.values():
-            self._remove(stored.write(self.path, self._names()))
+            self._remove(stored.gathered(self.path, self._names()))
         self._write_manifest(version)
 
     # --- following versions -------------------------------------------------------------------------------------------

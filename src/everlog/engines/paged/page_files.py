@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
 import struct
-import threading
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -35,10 +33,9 @@ Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 Order = tuple[int, ...]
 
-_FORMAT = b"everpag1"
-_END = struct.Struct("<II8s")  # length of the description, checksum, format
-_AT_ONCE = 1 << 18  # facts that are written or read at a time, where all of them are
-_SAMPLE = 1 << 12  # facts that the planner looks at
+FORMAT = b"everpag1"
+END = struct.Struct("<II8s")  # length of the description, checksum, format
+AT_ONCE = 1 << 18  # facts that are written or read at a time, where all of them are
 
 
 class Description(NamedTuple):
@@ -53,53 +50,7 @@ class Description(NamedTuple):
     of: int  # the checksum of the file that has the same facts in the first order; 0 if it is that file
 
 
-def write_pages(path: Path, facts: StoredFacts, order: Order, page: int, of: int = 0) -> int:
-    """Sort facts and write them; returns the checksum by which the file is known."""
-    sorting = np.lexsort([facts.columns[column] for column in reversed(order)])
-    same = {name: int(values[0]) if len(values) else 0 for name, values in _kept(facts) if _is_same(values)}
-    rows, pages = facts.rows, -(-facts.rows // page)
-    sample = np.linspace(0, max(rows - 1, 0), min(rows, _SAMPLE)).astype(np.int64)
-    about = Description(rows, page, facts.columns[0].dtype.str, list(order), same, len(sample), of)
-    type_ = _page_type(about)
-    checks = np.empty(pages, np.uint32)
-    half = path.with_name(f"{path.name}.{threading.get_ident()}.half")  # several may sort the same run
-    with open(half, "wb") as file:
-        step = max(1, _AT_ONCE // page)
-        for first in range(0, pages, step):
-            block = np.zeros(min(step, pages - first), type_)
-            chosen = sorting[first * page : (first + len(block)) * page]
-            for name in type_.names or ():
-                values = np.zeros(len(block) * page, type_[name].base)
-                values[: len(chosen)] = _values(facts, name)[chosen]
-                block[name] = values.reshape(len(block), page)
-            data = block.tobytes()
-            size = type_.itemsize
-            for number in range(len(block)):
-                checks[first + number] = zlib.crc32(data[number * size : (number + 1) * size])
-            file.write(data)
-        fences = [facts.columns[column][sorting[::page]] for column in order]
-        samples = [column[sorting[sample]] for column in facts.columns]
-        told = json.dumps(about._asdict()).encode()
-        tail = b"".join(part.tobytes() for part in (*fences, checks, *samples)) + told
-        check = zlib.crc32(tail)
-        file.write(tail + _END.pack(len(told), check, _FORMAT))
-    os.replace(half, path)
-    return check
-
-
-def _kept(facts: StoredFacts) -> list[tuple[str, Array]]:
-    return [("states", facts.states), ("weights", facts.weights), ("ranks", facts.ranks)]
-
-
-def _is_same(values: Array) -> bool:
-    return not len(values) or bool((values == values[0]).all())
-
-
-def _values(facts: StoredFacts, name: str) -> Array:
-    return facts.columns[int(name[1:])] if name[0] == "c" else dict(_kept(facts))[name]
-
-
-def _page_type(about: Description) -> np.dtype[Any]:
+def page_type(about: Description) -> np.dtype[Any]:
     kept = {"states": "u1", "weights": "<i8", "ranks": "<i4"}
     fields = [(f"c{column}", about.dtype) for column in range(len(about.order))]
     fields += [(name, type_) for name, type_ in kept.items() if name not in about.same]
@@ -121,7 +72,7 @@ class PageFile:
         about, width = self._about, len(self._about.order)
         self.rows, self.order, self._page = about.rows, tuple(about.order), about.page
         self.pages = -(-about.rows // about.page)
-        type_ = _page_type(about)
+        type_ = page_type(about)
         self._size = type_.itemsize
         id_size = np.dtype(about.dtype).itemsize
         expected = width * id_size * (self.pages + about.sample) + 4 * self.pages
@@ -138,6 +89,11 @@ class PageFile:
         self._others: dict[str, Array] = {name: paged[name] for name in type_.names or () if name[0] != "c"}
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of ids."""
+        return np.dtype(self._about.dtype)
+
+    @property
     def of(self) -> int:
         """The checksum of the file that it is a copy of."""
         return self._about.of
@@ -149,15 +105,15 @@ class PageFile:
 
     def _read_end(self, check: int | None) -> tuple[bytes, Description]:
         data = self._mapped
-        if len(data) < _END.size:
+        if len(data) < END.size:
             raise self._damaged("it was cut")
-        length, found, format_ = _END.unpack(data[len(data) - _END.size :])
-        end = len(data) - _END.size
-        if format_ != _FORMAT or length > end or (check is not None and check != found):
+        length, found, format_ = END.unpack(data[len(data) - END.size :])
+        end = len(data) - END.size
+        if format_ != FORMAT or length > end or (check is not None and check != found):
             raise self._damaged("its end is not the one that was written")
         try:
             about = Description(**json.loads(data[end - length : end]))
-            begin = -(-about.rows // about.page) * _page_type(about).itemsize
+            begin = -(-about.rows // about.page) * page_type(about).itemsize
         except (ValueError, TypeError, ZeroDivisionError) as error:
             raise self._damaged("its description cannot be read") from error
         if begin > end - length or zlib.crc32(data[begin:end]) != found:
@@ -244,11 +200,15 @@ class PageFile:
             others["ranks"] if "ranks" in others else np.full(rows, same["ranks"], np.int32),
         )
 
+    def fences(self) -> list[Array]:
+        """The first fact of each page, a column after the other in the order of the file."""
+        return self._fences
+
     # --- all of them --------------------------------------------------------------------------------------------------
 
     def parts(self) -> Iterator[StoredFacts]:
         """All facts, in order, a good many at a time."""
-        step = max(1, _AT_ONCE // self._page)
+        step = max(1, AT_ONCE // self._page)
         for first in range(0, self.pages, step):
             pages = slice(first, min(first + step, self.pages))
             self._look_at(np.arange(pages.start, pages.stop))

@@ -21,7 +21,6 @@ from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Shape
 from everlog.engines.paged.engine import PagedEngine
 from everlog.engines.paged.folder import RunFolder
-from everlog.engines.paged.page_files import PageFile
 from everlog.engines.paged.sizes import Sizes
 from everlog.errors import DamagedRunsError
 from everlog.maintenance.strategies import NAMES as STRATEGIES
@@ -208,16 +207,3 @@ def test_a_process_killed_at_any_moment_leaves_one_version(tmp_path: Path) -> No
         }
         before = version
     assert before > 20
-
-
-def test_a_file_of_pages_finds_what_is_in_it(tmp_path: Path) -> None:
-    facts = RunFolder(tmp_path, np.int64, TINY)
-    rows = np.array([(a, b, a * b) for a in range(7) for b in range(0, 9, 2)], np.int64)
-    facts.add(Shape("r", 3), list(rows.T))
-    facts.finish(version=1)
-    (run,) = facts.relations["r"].runs.runs[:1]
-    file = PageFile(run.folder / f"{run.name}.pages", facts.counters)
-    low, high = file.ranges([np.array([-1, 0, 3, 6, 9]), np.array([0, 2, 3, 8, 0])])
-    assert (high - low).tolist() == [0, 1, 0, int(file.rows == len(rows)), 0]
-    low, high = file.ranges([np.array([-5, 2, 100])])
-    assert (high - low).tolist() == [0, 5 if file.rows >= 15 else 0, 0]

@@ -241,6 +241,8 @@ class PagedEngine:
 
     def collect(self, relation: str, *, explicit: bool = False) -> WeightedFacts:
         of = self.relation(relation)
+        if self._adopted is None and of.runs.rows > self.runs.sizes.fetched:  # who reads a capture knows what he does
+            raise NeedsBulk(f"all {of.runs.rows:,} facts of {relation} would be read")
         return self._weighted(of, of.all_present(explicit=explicit))
 
     def _weighted(self, relation: PagedRelation, found: Found) -> WeightedFacts:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,20 @@ from everlog.engines.paged.stored_facts import StoredFacts, concatenated, no_fac
 from everlog.errors import DamagedRunsError
 
 Columns = tuple[int, ...]  # in ascending order
+
+
+@dataclass
+class Glimpse:
+    """A look at some of the facts with each key, where a few may be enough; `cut`: there would have been more."""
+
+    most: int  # of the facts that were written first; later ones are few
+    cut: bool = False
+
+    def within(self, low: Rows, high: Rows) -> Rows:
+        """Where to end instead."""
+        end = np.minimum(high, low + self.most)
+        self.cut |= bool((end < high).any())
+        return end
 
 
 class Run:
@@ -134,8 +149,10 @@ class RelationRuns:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def look_up(self, columns: Columns, keys: Sequence[Ids], spend: Callable[[int], None]) -> tuple[Rows, StoredFacts]:
-        """The facts with these keys, which are distinct, each with the number of its key.
+    def look_up(
+        self, columns: Columns, keys: Sequence[Ids], spend: Callable[[int], None], glimpse: Glimpse | None = None
+    ) -> tuple[Rows, StoredFacts]:
+        """The facts with these keys, which are distinct, each with the number of its key; for a `glimpse` not all.
 
         `spend` is told how many facts there are before they are read.
         """
@@ -146,7 +163,10 @@ class RelationRuns:
         found: list[tuple[PageFile, Rows, Rows]] = []
         for run in reversed(self.runs):
             file = self._file(run, order)
-            which, rows = expanded(*file.ranges(by_order))
+            low, high = file.ranges(by_order)
+            if glimpse is not None and run is self.runs[0]:  # what is cut off replaces nothing older
+                high = glimpse.within(low, high)
+            which, rows = expanded(low, high)
             if len(rows):
                 spend(len(rows))
                 found.append((file, which, rows))

@@ -12,6 +12,7 @@ from tests.subjects import key_set
 import everlog
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Shape
+from everlog.engines.paged import page_files
 from everlog.engines.paged.dictionary import PagedDictionary
 from everlog.engines.paged.engine import PagedEngine
 from everlog.engines.paged.folder import RunFolder
@@ -112,7 +113,8 @@ def test_queries_read_what_is_in_the_runs(tmp_path: Path) -> None:
     assert sorted(datalog_answer(of.read(), "far(a, ?y)")) == [("long",)]
 
 
-def test_an_update_looks_at_little(tmp_path: Path) -> None:
+def test_an_update_looks_at_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_files, "_SMALL", 0)  # as if the files were large
     edges: list[tuple[Term, ...]] = [(f"n{n}", f"n{n + 1}") for n in range(600) if n % 3]
     of = written(tmp_path / "runs", edges)
     engine = of.workings.engine

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.engines.paged import page_writing
+from everlog.engines.paged import page_files, page_writing
 from everlog.engines.paged.counters import Counters
 from everlog.engines.paged.orders import covering_orders
 from everlog.engines.paged.page_files import PageFile, expanded
@@ -46,16 +46,19 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("pages")
 
 
+@pytest.mark.parametrize("small", [0, 1000])
 @given(facts=FACTS, order=ORDERS, page=st.integers(1, 9), width=st.integers(1, 3), asked=FACTS)
 def test_keys_are_found(
-    scratch: Path, facts: set[Fact], order: tuple[int, ...], page: int, width: int, asked: set[Fact]
+    scratch: Path, small: int, facts: set[Fact], order: tuple[int, ...], page: int, width: int, asked: set[Fact]
 ) -> None:
     path = scratch / "keys.pages"
     check = write_pages(path, stored(sorted(facts)), order, page)
     file = PageFile(path, Counters(), check)
     columns = order[:width]
     keys = sorted({tuple(fact[column] for column in columns) for fact in (*facts, *asked)})
-    which, rows = expanded(*file.ranges([np.array(key) for key in zip(*keys, strict=True)]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(page_files, "_SMALL", small)
+        which, rows = expanded(*file.ranges([np.array(key) for key in zip(*keys, strict=True)]))
     found = file.facts(rows)
     pairs = [(keys[number], row[0]) for number, row in zip(which.tolist(), listed(found), strict=True)]
     expected = [(key, fact) for key in keys for fact in facts if tuple(fact[column] for column in columns) == key]

@@ -203,7 +203,7 @@ class RelationRuns:
         merging = 1
         while merging < len(self.runs):
             older, newer = self.runs[-merging - 1].rows, sum(run.rows for run in self.runs[-merging:])
-            if 2 * newer < older and len(self.runs) - merging < self._sizes.runs:
+            if 2 * newer < older and len(self.runs) - merging + 1 <= self._sizes.runs:
                 break
             merging += 1
         return self.merge(merging, folder, names)

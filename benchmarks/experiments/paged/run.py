@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gc
 import os
-import shutil
 import statistics
 import tempfile
 import time
@@ -47,43 +46,52 @@ def bench_paged(folder: Path, says: Says, *, quick: bool) -> Record:
     results = new_results(quick=quick, triples=TRIPLES, times=times)
     data = universities(quick=quick)
     says(f"{data.facts:,} facts derived once")
-    results["sizes"] = []
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:  # where people keep data, not where /tmp is memory
-        for number in copies:
-            path = Path(scratch) / f"runs{number}"
-            line = _measure(data, number, path, times)
-            results["sizes"].append(line)
-            says(
-                f"{line['facts']:,} facts: out {line['cold out']['seconds'] * 1e3:.0f} ms cold,"
-                f" {line['warm out']['seconds'] * 1e3:.0f} ms warm; {line['cold out']['rows']:.0f} rows"
-            )
-            shutil.rmtree(path)
+        sizes = [_Size(data, number, Path(scratch) / f"runs{number}") for number in copies]
+        for cold in range(times):  # in turn, so that what else the machine does is shared by all
+            for size in sizes:
+                size.measure(times, seed=cold)
+        results["sizes"] = [size.line() for size in sizes]
+    for line in results["sizes"]:
+        says(
+            f"{line['facts']:,} facts: out {line['cold out']['seconds'] * 1e3:.0f} ms cold,"
+            f" {line['warm out']['seconds'] * 1e3:.0f} ms warm; {line['cold out']['rows']:.0f} rows"
+        )
     write_results(folder, "paged", results, page, draw)
     return results
 
 
-def _measure(data: Universities, copies: int, path: Path, times: int) -> Record:
-    started = time.perf_counter()
-    write_runs(data, copies, path)
-    written = time.perf_counter() - started
-    gc.collect()  # what is mapped stays in the system's cache
-    line: Record = {"copies": copies, "facts": copies * data.facts, "written": written, "bytes": _size(path)}
-    figures: dict[str, list[Record]] = {}
-    for cold in range(times):
-        _out_of_cache(path)
+class _Size:
+    """Runs of some copies, and what was measured of them so far."""
+
+    def __init__(self, data: Universities, copies: int, path: Path) -> None:
+        self._data, self._path = data, path
         started = time.perf_counter()
-        timeline = timeline_over(path, data.definitions)
-        figures.setdefault("open", []).append({"seconds": time.perf_counter() - started})
-        for number, triples in enumerate(samples(data, TRIPLES, 1 + times, seed=cold)):
+        write_runs(data, copies, path)
+        self._line: Record = {"copies": copies, "facts": copies * data.facts, "written": time.perf_counter() - started}
+        self._line["bytes"] = sum(file.stat().st_size for file in path.iterdir())
+        self._figures: dict[str, list[Record]] = {}
+
+    def measure(self, times: int, seed: int) -> None:
+        """Open the files anew, make one update and some more."""
+        gc.collect()  # what is mapped stays in the system's cache
+        _out_of_cache(self._path)
+        started = time.perf_counter()
+        timeline = timeline_over(self._path, self._data.definitions)
+        self._note("open", {"seconds": time.perf_counter() - started})
+        for number, triples in enumerate(samples(self._data, TRIPLES, 1 + times, seed)):
             for way in ("out", "in"):
-                temperature = "warm" if number else "cold"
-                figures.setdefault(f"{temperature} {way}", []).append(_update(timeline, triples, way == "in"))
-        del timeline
-        gc.collect()
-    for name, found in figures.items():
-        line[name] = {what: statistics.median(each[what] for each in found) for what in found[0]}
-    return line
+                self._note(f"{'warm' if number else 'cold'} {way}", _update(timeline, triples, way == "in"))
+
+    def _note(self, name: str, found: Record) -> None:
+        self._figures.setdefault(name, []).append(found)
+
+    def line(self) -> Record:
+        """Medians of all that was measured."""
+        for name, found in self._figures.items():
+            self._line[name] = {what: statistics.median(each[what] for each in found) for what in found[0]}
+        return self._line
 
 
 def _update(timeline: Timeline, triples: Sequence[Ids], comes: bool) -> Record:
@@ -109,10 +117,6 @@ def timeline_over(path: Path, definitions: Definitions) -> Timeline:
     )
     state = State(folder.version, dictionary, definitions, FactsAtVersion(engine, engine.tick), {}, limits, {})
     return Timeline(state, workings, HistoryLimits())
-
-
-def _size(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.iterdir())
 
 
 def _out_of_cache(path: Path) -> None:

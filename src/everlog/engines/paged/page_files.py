@@ -67,6 +67,7 @@ class PageFile:
         with open(path, "rb") as file:
             try:
                 self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+                self._mapped.madvise(mmap.MADV_RANDOM)
             except ValueError as error:
                 raise self._damaged("it is empty") from error
         tail, self._about = self._read_end(check)
@@ -167,6 +168,9 @@ class PageFile:
             return
         size = self._size
         wanted = np.unique(new)
+        for page in wanted.tolist():  # the system fetches them all at once, and nothing around them
+            begin = page * size // mmap.PAGESIZE * mmap.PAGESIZE
+            self._mapped.madvise(mmap.MADV_WILLNEED, begin, (page + 1) * size - begin)
         for page in wanted.tolist():
             if zlib.crc32(self._mapped[page * size : (page + 1) * size]) != self._checks[page]:
                 raise self._damaged(f"page {page} does not fit its checksum")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.oracle import materialise
 from tests.subjects import key_set
@@ -208,13 +209,16 @@ def test_a_damaged_term_is_noticed_or_right(tmp_path: Path) -> None:
         PagedTerms().open(path)
 
 
-def test_relations_without_arguments_and_bags_are_kept(tmp_path: Path) -> None:
+def test_relations_without_arguments_bags_and_arrow_columns_are_kept(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path, np.int32, SIZES)
     folder.add(Shape("yes", 0), [], rows=1)
     folder.add(Shape("no", 0), [], rows=0)
     folder.add(Shape("bag", 1, bag=True), [np.array([4, 5], np.int32)], explicit=False, derivations=[3, 1])
+    arrow = pa.record_batch({"x": pa.array([1, 2], pa.int32()), "explicit": [True, False]})
+    folder.add(Shape("arrow", 1), [arrow["x"]], explicit=arrow["explicit"])
     folder.finish(version=1)
     engine = PagedEngine(Dictionary(), RunFolder.open(tmp_path))
+    assert (engine.count("arrow"), engine.count("arrow", explicit=True)) == (2, 1)
     assert [engine.count(name) for name in ("yes", "no", "bag")] == [1, 0, 2]
     assert list(engine.contains("yes", [], 1)) == [True]
     assert list(engine.contains("no", [], 1)) == [False]

@@ -9,7 +9,7 @@ from benchmarks.reporting.markdown import seconds, table, verdict
 from benchmarks.reporting.results import Record, origin
 
 MORE_DATA = 1.3  # what an update may cost at the largest size, as a multiple of the smallest
-KINDS = ("cold out", "cold in", "warm out", "warm in")
+KINDS = ("cold out", "cold in", "next out", "next in", "warm out", "warm in")
 
 
 def page(results: Record) -> str:
@@ -19,7 +19,7 @@ def page(results: Record) -> str:
         "# Updates of facts in files",
         origin("paged", results),
         f"{conditions['triples']} explicit triples of LUBM go out and come back; medians. Cold: files out of the "
-        "system's cache and just opened, no plan made yet.",
+        "system's cache and just opened, no plan made yet. Next: other triples after that. Warm: the same once more.",
         "![Time of an update against the number of facts](paged.png)",
         table(
             ["facts", "update", "time", "ratio", "kept", "look-ups", "keys", "rows", "new pages", "MB"],

@@ -499,6 +499,7 @@ class PagedEngine:
         for sweep in sweeps:
             for variant in (*sweep.first, *sweep.check, *sweep.loop):
                 self._plans.pop(id(variant), None)
+        self._sweeping.forget()
 
     def drop(self, relation: str) -> None:
         self._relations.pop(relation, None)

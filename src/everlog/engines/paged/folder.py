@@ -123,6 +123,7 @@ class RunFolder:
     ) -> None:
         """Facts that are not there yet, with what is known of each; call it many times for a relation that is large.
 
+        Columns are of ids, NumPy's or Arrow's; what is known is an array, or one value for all facts.
         At most `sizes.run` facts of a relation wait in memory before they are written.
         """
         stored = self._stored(shape)

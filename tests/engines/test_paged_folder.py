@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -91,6 +93,30 @@ def test_an_unsaved_update_is_not_in_the_folder(tmp_path: Path) -> None:
     kept.update({}, {"edge": [(number(2), number(3))]})
     kept.engine.commit()
     assert facts_of(opened(path, 1).collect("edge")) == {(number(1), number(2))}
+
+
+@pytest.mark.parametrize("sizes", [TINY, Sizes(page=3, held=1000)])
+@pytest.mark.parametrize("at_call", range(4))
+def test_what_could_not_be_written_is_written_the_next_time(tmp_path: Path, sizes: Sizes, at_call: int) -> None:
+    path, calls, replace = tmp_path / "runs", iter(range(at_call)), os.replace
+    kept = kept_in(path, {"edge": [(number(place), number(place + 1)) for place in range(6)]}, sizes)
+
+    def full(*args: object) -> None:
+        if next(calls, None) is None:
+            raise OSError("no space left on device")
+        replace(*args)
+
+    for version, edge in enumerate([(number(2), number(3)), (number(4), number(5))], 2):
+        kept.update({"edge": [edge]}, {"edge": [(number(9), edge[0])]})
+        kept.engine.commit()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "replace", full)
+            with suppress(OSError):
+                kept.engine.save(version)
+    kept.engine.save(4)
+    known = kept.known()
+    kept.engine = opened(path, 4, sizes)
+    assert kept.known() == known
 
 
 def damaged_folder(path: Path) -> tuple[int, dict[str, set[tuple[int, ...]]]]:

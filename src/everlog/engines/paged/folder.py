@@ -91,6 +91,7 @@ class RunFolder:
         self.terms = PagedTerms()
         self._number = 0  # of the next file
         self._log: dict[str, Any] = {"file": None, "bytes": 0}
+        self._new_terms: list[tuple[int, str]] = []  # that are not written yet
 
     @classmethod
     def scratch(cls, dtype: type[np.signedinteger[Any]], sizes: Sizes | None = None) -> RunFolder:
@@ -187,24 +188,35 @@ class RunFolder:
 
         A record in the log or, if much is held, runs, and then nothing is held any more.
         """
-        changes = {name: relation.take_changed() for name, relation in relations.items()}
+        self._new_terms += terms
         if self.is_due(relations):
-            left, log = self._flushed(relations), self._log["file"]
-            learned = self.terms.take_learned()
-            self.add_terms(np.array([id_ for id_, _ in learned], np.int64), [key for _, key in learned])
-            self._log = {"file": None, "bytes": 0}
-            self._write_manifest(version)
-            self._remove(left)
-            if log is not None:
-                (self.path / log).unlink(missing_ok=True)
-            return
-        if self._log["file"] is None:
-            self._log = {"file": f"changes-{self._number}.log", "bytes": 0}
-            self._number += 1
+            self._save_as_runs(version, relations)
+        else:
+            self._save_in_log(version, relations)
+        self._new_terms = []
+
+    def _save_as_runs(self, version: int, relations: Mapping[str, PagedRelation]) -> None:
+        left, log = self._flushed(relations), self._log["file"]
+        learned = self.terms.take_learned()
+        self.add_terms(np.array([id_ for id_, _ in learned], np.int64), [key for _, key in learned])
+        self._log = {"file": None, "bytes": 0}
+        self._write_manifest(version)
+        self._remove(left)
+        if log is not None:
+            (self.path / log).unlink(missing_ok=True)
+
+    def _save_in_log(self, version: int, relations: Mapping[str, PagedRelation]) -> None:
+        changes = {name: relation.changed_facts() for name, relation in relations.items()}
         changed = {name: (relations[name].shape, facts) for name, facts in changes.items() if facts is not None}
-        record = Record(version, changed, [*terms])
-        self._log["bytes"] = write_record(self.path / self._log["file"], self._log["bytes"], record)
+        log = self._log
+        if log["file"] is None:
+            log = {"file": f"changes-{self._number}.log", "bytes": 0}
+            self._number += 1
+        end = write_record(self.path / log["file"], log["bytes"], Record(version, changed, self._new_terms))
+        self._log = {"file": log["file"], "bytes": end}
         self._follow(relations)
+        for relation in relations.values():
+            relation.changed = []  # not before it is written: a full disk is tried again
         self._write_manifest(version)
 
     def is_due(self, relations: Mapping[str, PagedRelation]) -> bool:

@@ -326,13 +326,9 @@ class PagedRelation:
 
     # --- to and from files --------------------------------------------------------------------------------------------
 
-    def take_changed(self) -> StoredFacts | None:
-        """The facts that commits have changed since this was last asked."""
-        if not self.changed:
-            return None
-        rows = np.unique(np.concatenate(self.changed))
-        self.changed = []
-        return self.stored(rows)
+    def changed_facts(self) -> StoredFacts | None:
+        """The facts that commits have changed since they were last written."""
+        return self.stored(np.unique(np.concatenate(self.changed))) if self.changed else None
 
     def stored(self, rows: Rows | None = None) -> StoredFacts:
         """Held facts as they go into a file."""

@@ -67,10 +67,10 @@ class PageFile:
         with open(path, "rb") as file:
             try:
                 self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-                self._mapped.madvise(mmap.MADV_RANDOM)
             except ValueError as error:
                 raise self._damaged("it is empty") from error
         tail, self._about = self._read_end(check)
+        self._mapped.madvise(mmap.MADV_RANDOM)  # what is around a page is not read with it
         about, width = self._about, len(self._about.order)
         self.rows, self.order, self._page = about.rows, tuple(about.order), about.page
         self.pages = -(-about.rows // about.page)
@@ -119,7 +119,10 @@ class PageFile:
             begin = -(-about.rows // about.page) * page_type(about).itemsize
         except (ValueError, TypeError, ZeroDivisionError) as error:
             raise self._damaged("its description cannot be read") from error
-        if begin > end - length or zlib.crc32(data[begin:end]) != found:
+        if begin > end - length:
+            raise self._damaged("it was cut")
+        self._fetch(begin, end)
+        if zlib.crc32(data[begin:end]) != found:
             raise self._damaged("it does not fit its checksum")
         return data[begin : end - length], about
 
@@ -161,6 +164,11 @@ class PageFile:
             length,
         )
 
+    def _fetch(self, begin: int, end: int) -> None:
+        """Tell the system that a part of the file is about to be read."""
+        whole = begin // mmap.PAGESIZE * mmap.PAGESIZE
+        self._mapped.madvise(mmap.MADV_WILLNEED, whole, end - whole)
+
     def _look_at(self, pages: Array) -> None:
         """Compare pages with their checksums that were not looked at before."""
         new = pages[~self._seen[pages]]
@@ -168,9 +176,8 @@ class PageFile:
             return
         size = self._size
         wanted = np.unique(new)
-        for page in wanted.tolist():  # the system fetches them all at once, and nothing around them
-            begin = page * size // mmap.PAGESIZE * mmap.PAGESIZE
-            self._mapped.madvise(mmap.MADV_WILLNEED, begin, (page + 1) * size - begin)
+        for page in wanted.tolist():  # the system reads all of them while the first is looked at
+            self._fetch(page * size, (page + 1) * size)
         for page in wanted.tolist():
             if zlib.crc32(self._mapped[page * size : (page + 1) * size]) != self._checks[page]:
                 raise self._damaged(f"page {page} does not fit its checksum")

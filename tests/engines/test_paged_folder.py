@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +23,6 @@ from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Shape
 from everlog.engines.paged.engine import PagedEngine
 from everlog.engines.paged.folder import RunFolder
-from everlog.engines.paged.page_files import PageFile
 from everlog.engines.paged.sizes import Sizes
 from everlog.errors import DamagedRunsError
 from everlog.maintenance.strategies import NAMES as STRATEGIES
@@ -92,6 +93,30 @@ def test_an_unsaved_update_is_not_in_the_folder(tmp_path: Path) -> None:
     kept.update({}, {"edge": [(number(2), number(3))]})
     kept.engine.commit()
     assert facts_of(opened(path, 1).collect("edge")) == {(number(1), number(2))}
+
+
+@pytest.mark.parametrize("sizes", [TINY, Sizes(page=3, held=1000)])
+@pytest.mark.parametrize("at_call", range(4))
+def test_what_could_not_be_written_is_written_the_next_time(tmp_path: Path, sizes: Sizes, at_call: int) -> None:
+    path, calls, replace = tmp_path / "runs", iter(range(at_call)), os.replace
+    kept = kept_in(path, {"edge": [(number(place), number(place + 1)) for place in range(6)]}, sizes)
+
+    def full(*args: object) -> None:
+        if next(calls, None) is None:
+            raise OSError("no space left on device")
+        replace(*args)
+
+    for version, edge in enumerate([(number(2), number(3)), (number(4), number(5))], 2):
+        kept.update({"edge": [edge]}, {"edge": [(number(9), edge[0])]})
+        kept.engine.commit()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "replace", full)
+            with suppress(OSError):
+                kept.engine.save(version)
+    kept.engine.save(4)
+    known = kept.known()
+    kept.engine = opened(path, 4, sizes)
+    assert kept.known() == known
 
 
 def damaged_folder(path: Path) -> tuple[int, dict[str, set[tuple[int, ...]]]]:
@@ -208,16 +233,3 @@ def test_a_process_killed_at_any_moment_leaves_one_version(tmp_path: Path) -> No
         }
         before = version
     assert before > 20
-
-
-def test_a_file_of_pages_finds_what_is_in_it(tmp_path: Path) -> None:
-    facts = RunFolder(tmp_path, np.int64, TINY)
-    rows = np.array([(a, b, a * b) for a in range(7) for b in range(0, 9, 2)], np.int64)
-    facts.add(Shape("r", 3), list(rows.T))
-    facts.finish(version=1)
-    (run,) = facts.relations["r"].runs.runs[:1]
-    file = PageFile(run.folder / f"{run.name}.pages", facts.counters)
-    low, high = file.ranges([np.array([-1, 0, 3, 6, 9]), np.array([0, 2, 3, 8, 0])])
-    assert (high - low).tolist() == [0, 1, 0, int(file.rows == len(rows)), 0]
-    low, high = file.ranges([np.array([-5, 2, 100])])
-    assert (high - low).tolist() == [0, 5 if file.rows >= 15 else 0, 0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from tests.oracle import materialise
 from tests.subjects import key_set
@@ -12,6 +13,7 @@ from tests.subjects import key_set
 import everlog
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Shape
+from everlog.engines.paged import page_files
 from everlog.engines.paged.dictionary import PagedDictionary
 from everlog.engines.paged.engine import PagedEngine
 from everlog.engines.paged.folder import RunFolder
@@ -72,8 +74,8 @@ def timeline(path: Path, version: int, like: State, sizes: Sizes = SIZES) -> Tim
 
 
 def facts(of: Timeline) -> dict[str, set[tuple[str, ...]]]:
-    engine, dictionary = of.workings.engine, of.newest.dictionary
-    found = {name: [fact for fact, _ in engine.collect(name).facts()] for name in RELATIONS}
+    reader, dictionary = of.read().facts.reader(), of.newest.dictionary
+    found = {name: [fact for fact, _ in reader.collect(name).facts()] for name in RELATIONS}
     rows = {name: key_set([[dictionary.decode(id_) for id_ in fact] for fact in each]) for name, each in found.items()}
     return {name: each for name, each in rows.items() if each}
 
@@ -112,7 +114,8 @@ def test_queries_read_what_is_in_the_runs(tmp_path: Path) -> None:
     assert sorted(datalog_answer(of.read(), "far(a, ?y)")) == [("long",)]
 
 
-def test_an_update_looks_at_little(tmp_path: Path) -> None:
+def test_an_update_looks_at_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_files, "_SMALL", 0)  # as if the files were large
     edges: list[tuple[Term, ...]] = [(f"n{n}", f"n{n + 1}") for n in range(600) if n % 3]
     of = written(tmp_path / "runs", edges)
     engine = of.workings.engine
@@ -147,7 +150,19 @@ def test_deriving_a_component_again_is_left_to_others(tmp_path: Path) -> None:
     of = timeline(path, 1, state, Sizes(page=4, run=200, held=60, fetched=100))
     with pytest.raises(NeedsBulk):
         of.run(lambda transaction: transaction.only(Update({}, {"edge": edges[:1]}), strategy="rematerialise"))
+    with pytest.raises(NeedsBulk):  # the rules together would have a negation on a cycle, so all would be derived again
+        of.run(
+            lambda transaction: transaction.only(
+                Update(add_rules="edge(?x, ?x) :- far(?x, ?y).", remove_rules=[_name_of("far", state)])
+            )
+        )
     assert of.newest.version == 1
+
+
+def _name_of(relation: str, state: State) -> str:
+    (name,) = (rule.name for rule in state.rules if rule.heads[0].relation == relation)
+    assert name is not None
+    return name
 
 
 def test_a_rule_over_a_part_of_a_relation_is_followed(tmp_path: Path) -> None:
@@ -194,13 +209,16 @@ def test_a_damaged_term_is_noticed_or_right(tmp_path: Path) -> None:
         PagedTerms().open(path)
 
 
-def test_relations_without_arguments_and_bags_are_kept(tmp_path: Path) -> None:
+def test_relations_without_arguments_bags_and_arrow_columns_are_kept(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path, np.int32, SIZES)
     folder.add(Shape("yes", 0), [], rows=1)
     folder.add(Shape("no", 0), [], rows=0)
     folder.add(Shape("bag", 1, bag=True), [np.array([4, 5], np.int32)], explicit=False, derivations=[3, 1])
+    arrow = pa.record_batch({"x": pa.array([1, 2], pa.int32()), "explicit": [True, False]})
+    folder.add(Shape("arrow", 1), [arrow["x"]], explicit=arrow["explicit"])
     folder.finish(version=1)
     engine = PagedEngine(Dictionary(), RunFolder.open(tmp_path))
+    assert (engine.count("arrow"), engine.count("arrow", explicit=True)) == (2, 1)
     assert [engine.count(name) for name in ("yes", "no", "bag")] == [1, 0, 2]
     assert list(engine.contains("yes", [], 1)) == [True]
     assert list(engine.contains("no", [], 1)) == [False]

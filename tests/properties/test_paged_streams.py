@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.properties.following import ORDERS, QUICK, follow_in_all_ways
 from tests.strategies import Story, graph_rule_stories, graph_stories, rule_stories, stream_stories
 
+from everlog.engines.paged import page_files, page_writing, sweeps
 from everlog.engines.paged import sizes as paged_sizes
 from everlog.engines.paged.sizes import Sizes
 
@@ -29,6 +30,9 @@ SIZES = st.builds(
 def follow(strategies: list[str], story: Story, order: list[str], sizes: Sizes, **opening: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(paged_sizes, "DEFAULT", sizes)
+        patch.setattr(page_files, "_SMALL", 2)
+        patch.setattr(page_writing, "AT_ONCE", 4)
+        patch.setattr(sweeps, "_LOOKS", (1, 2, 0))
         follow_in_all_ways("paged", strategies, story, order, **opening)
 
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.paged.relation import Found, PagedRelation
+from everlog.engines.paged.relation_runs import Glimpse
 from everlog.engines.paged.stored_facts import distinct
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
@@ -54,12 +55,14 @@ class Bindings:
         return Bindings(int(which.sum()) if which.dtype == bool else len(which), columns)
 
 
-class Ranking(NamedTuple):
-    """What a variant does with ranks, and which facts have one."""
+class Instances(NamedTuple):
+    """Which instances of a variant are wanted, and what is to be known of them."""
 
     ranks: Ranks
-    own: Mapping[int, bool]  # by the number of the step
+    own: Mapping[int, bool]  # by the number of the step: may it read facts of the component, which have ranks?
     heads: Sequence[Atom]
+    enough: int  # a seed with this bit needs no more
+    glimpse: Glimpse | None  # whether a few will do
 
 
 class Facts(Protocol):
@@ -84,14 +87,14 @@ class Evaluation:
         self._seeded: dict[int, tuple[Refuted, Variant]] = {}
         self.made = 0  # bindings, by all steps
 
-    def run(self, steps: Sequence[Step], bindings: Bindings, ranking: Ranking | None = None) -> Bindings:
+    def run(self, steps: Sequence[Step], bindings: Bindings, wanted: Instances | None = None) -> Bindings:
         """The bindings for which all steps hold."""
         for number, step in enumerate(steps):
             if not bindings.count:
                 return bindings
             match step:
                 case Read():
-                    bindings = self._read(step, bindings, ranking, number)
+                    bindings = self._read(step, bindings, wanted, number)
                 case Without():
                     bindings = self._without(step, bindings)
                 case Refute():
@@ -126,9 +129,9 @@ class Evaluation:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def _read(self, step: Read, bindings: Bindings, ranking: Ranking | None, number: int) -> Bindings:
+    def _read(self, step: Read, bindings: Bindings, wanted: Instances | None, number: int) -> Bindings:
         relation = self._facts.relation(step.atom.relation)
-        which, found = self._found(relation, step, bindings)
+        which, found = self._found(relation, step, bindings, None if wanted is None else wanted.glimpse)
         for one, other in step.same:
             same = found.columns[one] == found.columns[other]
             which, found = which[same], found.chosen(same)
@@ -137,16 +140,18 @@ class Evaluation:
         longer = bindings.chosen(which)
         for column, name in step.binds:
             longer.columns[name] = found.columns[column]
-        return longer if ranking is None else self._ranked(longer, found, relation, ranking, number)
+        return longer if wanted is None else self._ranked(longer, found, relation, wanted, number)
 
-    def _found(self, relation: PagedRelation, step: Read, bindings: Bindings) -> tuple[Rows, Found]:
+    def _found(
+        self, relation: PagedRelation, step: Read, bindings: Bindings, glimpse: Glimpse | None
+    ) -> tuple[Rows, Found]:
         """The facts that match, each with the number of its binding."""
         condition = step.label.condition
         rows = self._facts.rows_in_round(step.atom.relation, step.label)
         among = relation.journal if rows is None and _only_touched(condition) else rows
         if among is not None and step.label is not Label.OLD and (bindings.count == 1 or _is_fixed(step)):
             return self._among(relation, among, step, bindings, condition)
-        which, found = self._by_key(relation, step, bindings, condition)
+        which, found = self._by_key(relation, step, bindings, condition, glimpse)
         if rows is not None:
             right = np.isin(found.rows, rows, invert=step.label is Label.OLD)
             which, found = which[right], found.chosen(right)
@@ -171,7 +176,7 @@ class Evaluation:
         return which, found
 
     def _by_key(
-        self, relation: PagedRelation, step: Read, bindings: Bindings, condition: Condition
+        self, relation: PagedRelation, step: Read, bindings: Bindings, condition: Condition, glimpse: Glimpse | None
     ) -> tuple[Rows, Found]:
         if not step.key and step.atom.args:
             found = relation.scan(condition)
@@ -186,7 +191,7 @@ class Evaluation:
             return which, found.chosen(np.tile(np.arange(found.size), bindings.count)) if bindings.count > 1 else found
         keys = [self.column(arg, bindings) for _, arg in step.key]
         first, inverse = distinct(keys)
-        of_key, found = relation.read(columns, [key[first] for key in keys], condition)
+        of_key, found = relation.read(columns, [key[first] for key in keys], condition, glimpse)
         order = np.argsort(of_key, kind="stable")
         counts = np.bincount(of_key, minlength=len(first))
         starts = np.cumsum(counts) - counts
@@ -196,19 +201,24 @@ class Evaluation:
         return which, found.chosen(order[places])
 
     def _ranked(
-        self, bindings: Bindings, found: Found, relation: PagedRelation, ranking: Ranking, number: int
+        self, bindings: Bindings, found: Found, relation: PagedRelation, wanted: Instances, number: int
     ) -> Bindings:
         """Bring the ranks up to date after a step that has read; the first one reads the seed, if there is one."""
         carried = bindings.columns
         if Carried.SEED not in carried:
             carried[Carried.SEED] = found.rows
-        if ranking.ranks is Ranks.IGNORED:
+            if wanted.enough:
+                open_ = (found.masks & wanted.enough) == 0
+                if not open_.all():
+                    bindings, found = bindings.chosen(open_), found.chosen(open_)
+                    carried = bindings.columns
+        if wanted.ranks is Ranks.IGNORED:
             return bindings
         ranks = np.full(bindings.count, -1, np.int64)
-        if ranking.own[number]:
-            mine = relation.matches(ranking.heads, found.columns, self.constant)
+        if wanted.own[number]:
+            mine = relation.matches(wanted.heads, found.columns, self.constant)
             ranks[mine] = found.ranks[mine]
-        if ranking.ranks is Ranks.BELOW_SEED:
+        if wanted.ranks is Ranks.BELOW_SEED:
             if Carried.SEED_RANK not in carried:
                 carried[Carried.SEED_RANK] = ranks
                 carried[Carried.LARGEST] = np.full(bindings.count, -1, np.int64)

@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.engines.paged.bindings import Bindings, Evaluation
@@ -28,6 +27,7 @@ from everlog.engines.paged.folder import RunFolder
 from everlog.engines.paged.groups import as_columns, facts_of_groups, touched_keys, whole_facts
 from everlog.engines.paged.held import Held
 from everlog.engines.paged.orders import needed_orders
+from everlog.engines.paged.planning import Planning
 from everlog.engines.paged.relation import DEAD, Found, PagedRelation
 from everlog.engines.paged.relation_runs import RelationRuns
 from everlog.engines.paged.stored_facts import EXPLICIT, StoredFacts, distinct
@@ -39,7 +39,7 @@ from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
 from everlog.plans.flat_rules import EvaluatedRule, GroupRule, WholeRule
-from everlog.plans.join_order import Statistics, plan_variant
+from everlog.plans.join_order import Statistics
 from everlog.plans.labels import PRIVATE, Bit, Label
 from everlog.plans.operators import Conclude, Plan
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
@@ -51,7 +51,6 @@ Rows = npt.NDArray[np.int64]
 
 _ABSENT, _WAS_ABSENT, _EXPLICIT, _EDITED = int(Bit.ABSENT), int(Bit.WAS_ABSENT), int(Bit.EXPLICIT), int(Bit.EDITED)
 _SUSPECT, _PRIVATE = int(Bit.SUSPECT), int(PRIVATE)
-_GROWTH = 1.25  # plans are made anew when there are so many times more facts, or fewer
 
 
 class PagedEngine:
@@ -70,10 +69,8 @@ class PagedEngine:
             for facts in stored.take_changes():
                 relation.take_over(facts)
         self._evaluation = Evaluation(self)
+        self._planning = Planning(self._relations, dictionary)
         self._sweeping = Sweeping(self.relation, self._evaluation, self.plan_of)
-        self._plans: dict[int, tuple[object, Plan]] = {}
-        self._planned_for = 0  # facts
-        self._samples: dict[str, tuple[int, Sample]] = {}
         self._fetched = 0  # by the update at work
         self._new: dict[str, Rows] = {}
         self._waiting: dict[str, list[list[Ids]]] = defaultdict(list)
@@ -90,7 +87,7 @@ class PagedEngine:
     def adopt(self, relations: Mapping[str, PagedRelation], folder: RunFolder) -> None:
         """Read relations of another engine, without changing them; their folder stays while this reads."""
         self._adopted = folder
-        self._relations = {name: relation.shared(self._spend) for name, relation in relations.items()}
+        self._relations.update({name: relation.shared(self._spend) for name, relation in relations.items()})
 
     def prepare(self, components: Sequence[Component[EvaluatedRule]]) -> None:
         """Sort relations in the orders that maintaining these components asks for, where they are not yet."""
@@ -241,6 +238,8 @@ class PagedEngine:
 
     def collect(self, relation: str, *, explicit: bool = False) -> WeightedFacts:
         of = self.relation(relation)
+        if self._adopted is None and of.runs.rows > self.runs.sizes.fetched:  # who reads a capture knows what he does
+            raise NeedsBulk(f"all {of.runs.rows:,} facts of {relation} would be read")
         return self._weighted(of, of.all_present(explicit=explicit))
 
     def _weighted(self, relation: PagedRelation, found: Found) -> WeightedFacts:
@@ -260,35 +259,11 @@ class PagedEngine:
         return found
 
     def statistics(self) -> Statistics:
-        return SampledStatistics(self._size, self._sample, self.dictionary)
-
-    def _size(self, name: str) -> int:
-        return max(self.relation(name).facts, len(self.relation(name).journal))
-
-    def _sample(self, name: str) -> Sample:
-        size = self._size(name)
-        known = self._samples.get(name)
-        if known is None or not known[0] <= _GROWTH * size <= _GROWTH**2 * known[0]:
-            relation = self.relation(name)
-            columns = relation.runs.sample()
-            if len(columns[0]) < relation.held.size:
-                columns = relation.held.columns(slice(None))
-            known = self._samples[name] = size, Sample(np.stack(columns, axis=1))
-        return known[1]
+        return self._planning.statistics()
 
     def plan_of(self, variant: Variant | SweepVariant) -> Plan:
-        """The plan of a variant, made when it is first asked for and kept while facts are about as many."""
-        known = self._plans.get(id(variant))
-        if known is None or known[0] is not variant:
-            known = self._plans[id(variant)] = variant, plan_variant(variant, self.statistics())
-        return known[1]
-
-    def _outdate_plans(self) -> None:
-        facts = sum(relation.facts for relation in self._relations.values())
-        if not self._planned_for <= _GROWTH * facts <= _GROWTH**2 * self._planned_for:
-            self._planned_for = facts
-            self._plans.clear()
-            self._sweeping.forget()
+        """The plan of a variant of a rule."""
+        return self._planning.plan_of(variant)
 
     def rows_in_round(self, name: str, label: Label) -> Rows | None:
         """The rows that a label of the round means; for OLD, those that it does not."""
@@ -333,7 +308,7 @@ class PagedEngine:
         for relation in self._relations.values():
             relation.commit()
         self._end()
-        self._outdate_plans()
+        self._planning.outdate()
         self.tick += 1
 
     def abort(self) -> None:
@@ -494,13 +469,12 @@ class PagedEngine:
         return flow
 
     def forget(self, sweeps: Sequence[Sweep]) -> None:
-        for sweep in sweeps:
-            for variant in (*sweep.first, *sweep.check, *sweep.loop):
-                self._plans.pop(id(variant), None)
+        self._planning.forget(sweeps)
+        self._sweeping.forget()
 
     def drop(self, relation: str) -> None:
         self._relations.pop(relation, None)
-        self._samples.pop(relation, None)
+        self._planning.drop(relation)
 
     def record_witnesses(self) -> None:
         """Nothing is marked here."""

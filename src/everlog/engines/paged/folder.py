@@ -53,17 +53,21 @@ class StoredRelation:
         self._changes: list[StoredFacts] = []
         self._waiting: list[StoredFacts] = []  # to be written, when there are enough for a run
 
-    def gather(self, facts: StoredFacts) -> int:
-        """Take more facts to be written; returns how many wait by now."""
+    def gather(self, facts: StoredFacts, most: int, folder: Path, names: Iterator[str]) -> None:
+        """Take more facts to be written; so many at most wait before that happens."""
+        if self._waiting and sum(part.rows for part in self._waiting) + facts.rows > most:
+            self._write(folder, names)
         self._waiting.append(facts)
-        return sum(part.rows for part in self._waiting)
 
-    def write(self, folder: Path, names: Iterator[str]) -> list[Run]:
-        """Write what waits; returns runs that are no longer needed."""
-        if not self._waiting:
-            return []
-        facts, self._waiting = concatenated(self._waiting), []
-        return self.runs.add(facts, folder, names)
+    def _write(self, folder: Path, names: Iterator[str]) -> None:
+        if self._waiting:
+            self.runs.append(concatenated(self._waiting), folder, names)
+            self._waiting = []
+
+    def gathered(self, folder: Path, names: Iterator[str]) -> list[Run]:
+        """All were taken: write what waits, and make one run of all; returns those that are no longer needed."""
+        self._write(folder, names)
+        return self.runs.merge(len(self.runs.runs), folder, names)
 
     def add_change(self, facts: StoredFacts) -> None:
         self._changes.append(facts)
@@ -87,6 +91,7 @@ class RunFolder:
         self.terms = PagedTerms()
         self._number = 0  # of the next file
         self._log: dict[str, Any] = {"file": None, "bytes": 0}
+        self._new_terms: list[tuple[int, str]] = []  # that are not written yet
 
     @classmethod
     def scratch(cls, dtype: type[np.signedinteger[Any]], sizes: Sizes | None = None) -> RunFolder:
@@ -119,6 +124,7 @@ class RunFolder:
     ) -> None:
         """Facts that are not there yet, with what is known of each; call it many times for a relation that is large.
 
+        Columns are of ids, NumPy's or Arrow's; what is known is an array, or one value for all facts.
         At most `sizes.run` facts of a relation wait in memory before they are written.
         """
         stored = self._stored(shape)
@@ -137,8 +143,7 @@ class RunFolder:
         )
         stored.facts += count_
         stored.explicit += int((states != 0).sum())
-        if stored.gather(facts) >= self.sizes.run:
-            self._remove(stored.write(self.path, self._names()))
+        stored.gather(facts, self.sizes.run, self.path, self._names())
 
     def _stored(self, shape: Shape) -> StoredRelation:
         known = self.relations.get(shape.name)
@@ -168,7 +173,7 @@ class RunFolder:
     def finish(self, version: int) -> None:
         """All was added: write what waits, and the folder is of this version from now on."""
         for stored in self.relations.values():
-            self._remove(stored.write(self.path, self._names()))
+            self._remove(stored.gathered(self.path, self._names()))
         self._write_manifest(version)
 
     # --- following versions -------------------------------------------------------------------------------------------
@@ -183,24 +188,35 @@ class RunFolder:
 
         A record in the log or, if much is held, runs, and then nothing is held any more.
         """
-        changes = {name: relation.take_changed() for name, relation in relations.items()}
+        self._new_terms += terms
         if self.is_due(relations):
-            left, log = self._flushed(relations), self._log["file"]
-            learned = self.terms.take_learned()
-            self.add_terms(np.array([id_ for id_, _ in learned], np.int64), [key for _, key in learned])
-            self._log = {"file": None, "bytes": 0}
-            self._write_manifest(version)
-            self._remove(left)
-            if log is not None:
-                (self.path / log).unlink(missing_ok=True)
-            return
-        if self._log["file"] is None:
-            self._log = {"file": f"changes-{self._number}.log", "bytes": 0}
-            self._number += 1
+            self._save_as_runs(version, relations)
+        else:
+            self._save_in_log(version, relations)
+        self._new_terms = []
+
+    def _save_as_runs(self, version: int, relations: Mapping[str, PagedRelation]) -> None:
+        left, log = self._flushed(relations), self._log["file"]
+        learned = self.terms.take_learned()
+        self.add_terms(np.array([id_ for id_, _ in learned], np.int64), [key for _, key in learned])
+        self._log = {"file": None, "bytes": 0}
+        self._write_manifest(version)
+        self._remove(left)
+        if log is not None:
+            (self.path / log).unlink(missing_ok=True)
+
+    def _save_in_log(self, version: int, relations: Mapping[str, PagedRelation]) -> None:
+        changes = {name: relation.changed_facts() for name, relation in relations.items()}
         changed = {name: (relations[name].shape, facts) for name, facts in changes.items() if facts is not None}
-        record = Record(version, changed, [*terms])
-        self._log["bytes"] = write_record(self.path / self._log["file"], self._log["bytes"], record)
+        log = self._log
+        if log["file"] is None:
+            log = {"file": f"changes-{self._number}.log", "bytes": 0}
+            self._number += 1
+        end = write_record(self.path / log["file"], log["bytes"], Record(version, changed, self._new_terms))
+        self._log = {"file": log["file"], "bytes": end}
         self._follow(relations)
+        for relation in relations.values():
+            relation.changed = []  # not before it is written: a full disk is tried again
         self._write_manifest(version)
 
     def is_due(self, relations: Mapping[str, PagedRelation]) -> bool:

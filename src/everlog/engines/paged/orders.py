@@ -1,7 +1,7 @@
 """In which orders must relations be sorted so that maintenance finds what it looks for?
 
-A look-up by some columns needs an order that begins with them. Which look-ups there will be is read off the plans of the
-rule variants that strategies evaluate: what a change reaches, from the change; what supports a fact, from the fact.
+A look-up by some columns needs an order that begins with them. Which look-ups there will be is read off the plans of
+the rule variants that strategies evaluate: what a change reaches, from the change; what supports a fact, from the fact.
 """
 
 from __future__ import annotations

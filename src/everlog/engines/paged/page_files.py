@@ -15,11 +15,9 @@ from __future__ import annotations
 
 import json
 import mmap
-import os
 import struct
-import threading
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,10 +33,10 @@ Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 Order = tuple[int, ...]
 
-_FORMAT = b"everpag1"
-_END = struct.Struct("<II8s")  # length of the description, checksum, format
-_AT_ONCE = 1 << 18  # facts that are written or read at a time, where all of them are
-_SAMPLE = 1 << 12  # facts that the planner looks at
+FORMAT = b"everpag1"
+END = struct.Struct("<II8s")  # length of the description, checksum, format
+_SMALL = 1 << 16  # facts of a file whose ids are read whole
+AT_ONCE = 1 << 18  # facts that are written or read at a time, where all of them are
 
 
 class Description(NamedTuple):
@@ -53,53 +51,7 @@ class Description(NamedTuple):
     of: int  # the checksum of the file that has the same facts in the first order; 0 if it is that file
 
 
-def write_pages(path: Path, facts: StoredFacts, order: Order, page: int, of: int = 0) -> int:
-    """Sort facts and write them; returns the checksum by which the file is known."""
-    sorting = np.lexsort([facts.columns[column] for column in reversed(order)])
-    same = {name: int(values[0]) if len(values) else 0 for name, values in _kept(facts) if _is_same(values)}
-    rows, pages = facts.rows, -(-facts.rows // page)
-    sample = np.linspace(0, max(rows - 1, 0), min(rows, _SAMPLE)).astype(np.int64)
-    about = Description(rows, page, facts.columns[0].dtype.str, list(order), same, len(sample), of)
-    type_ = _page_type(about)
-    checks = np.empty(pages, np.uint32)
-    half = path.with_name(f"{path.name}.{threading.get_ident()}.half")  # several may sort the same run
-    with open(half, "wb") as file:
-        step = max(1, _AT_ONCE // page)
-        for first in range(0, pages, step):
-            block = np.zeros(min(step, pages - first), type_)
-            chosen = sorting[first * page : (first + len(block)) * page]
-            for name in type_.names or ():
-                values = np.zeros(len(block) * page, type_[name].base)
-                values[: len(chosen)] = _values(facts, name)[chosen]
-                block[name] = values.reshape(len(block), page)
-            data = block.tobytes()
-            size = type_.itemsize
-            for number in range(len(block)):
-                checks[first + number] = zlib.crc32(data[number * size : (number + 1) * size])
-            file.write(data)
-        fences = [facts.columns[column][sorting[::page]] for column in order]
-        samples = [column[sorting[sample]] for column in facts.columns]
-        told = json.dumps(about._asdict()).encode()
-        tail = b"".join(part.tobytes() for part in (*fences, checks, *samples)) + told
-        check = zlib.crc32(tail)
-        file.write(tail + _END.pack(len(told), check, _FORMAT))
-    os.replace(half, path)
-    return check
-
-
-def _kept(facts: StoredFacts) -> list[tuple[str, Array]]:
-    return [("states", facts.states), ("weights", facts.weights), ("ranks", facts.ranks)]
-
-
-def _is_same(values: Array) -> bool:
-    return not len(values) or bool((values == values[0]).all())
-
-
-def _values(facts: StoredFacts, name: str) -> Array:
-    return facts.columns[int(name[1:])] if name[0] == "c" else dict(_kept(facts))[name]
-
-
-def _page_type(about: Description) -> np.dtype[Any]:
+def page_type(about: Description) -> np.dtype[Any]:
     kept = {"states": "u1", "weights": "<i8", "ranks": "<i4"}
     fields = [(f"c{column}", about.dtype) for column in range(len(about.order))]
     fields += [(name, type_) for name, type_ in kept.items() if name not in about.same]
@@ -118,10 +70,11 @@ class PageFile:
             except ValueError as error:
                 raise self._damaged("it is empty") from error
         tail, self._about = self._read_end(check)
+        self._mapped.madvise(mmap.MADV_RANDOM)  # what is around a page is not read with it
         about, width = self._about, len(self._about.order)
         self.rows, self.order, self._page = about.rows, tuple(about.order), about.page
         self.pages = -(-about.rows // about.page)
-        type_ = _page_type(about)
+        type_ = page_type(about)
         self._size = type_.itemsize
         id_size = np.dtype(about.dtype).itemsize
         expected = width * id_size * (self.pages + about.sample) + 4 * self.pages
@@ -133,9 +86,15 @@ class PageFile:
         sample = np.frombuffer(tail, about.dtype, offset=(width * id_size + 4) * self.pages)
         self.sample: list[Array] = list(sample.reshape(width, about.sample))
         self._seen = np.zeros(self.pages, bool)
+        self._whole: list[Array] | None = None
         paged = np.frombuffer(self._mapped, type_, self.pages)
         self._columns: list[Array] = [paged[f"c{column}"] for column in range(width)]
         self._others: dict[str, Array] = {name: paged[name] for name in type_.names or () if name[0] != "c"}
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Of ids."""
+        return np.dtype(self._about.dtype)
 
     @property
     def of(self) -> int:
@@ -149,18 +108,21 @@ class PageFile:
 
     def _read_end(self, check: int | None) -> tuple[bytes, Description]:
         data = self._mapped
-        if len(data) < _END.size:
+        if len(data) < END.size:
             raise self._damaged("it was cut")
-        length, found, format_ = _END.unpack(data[len(data) - _END.size :])
-        end = len(data) - _END.size
-        if format_ != _FORMAT or length > end or (check is not None and check != found):
+        length, found, format_ = END.unpack(data[len(data) - END.size :])
+        end = len(data) - END.size
+        if format_ != FORMAT or length > end or (check is not None and check != found):
             raise self._damaged("its end is not the one that was written")
         try:
             about = Description(**json.loads(data[end - length : end]))
-            begin = -(-about.rows // about.page) * _page_type(about).itemsize
+            begin = -(-about.rows // about.page) * page_type(about).itemsize
         except (ValueError, TypeError, ZeroDivisionError) as error:
             raise self._damaged("its description cannot be read") from error
-        if begin > end - length or zlib.crc32(data[begin:end]) != found:
+        if begin > end - length:
+            raise self._damaged("it was cut")
+        self._fetch(begin, end)
+        if zlib.crc32(data[begin:end]) != found:
             raise self._damaged("it does not fit its checksum")
         return data[begin : end - length], about
 
@@ -174,34 +136,25 @@ class PageFile:
         count = len(keys[0])
         if not self.rows:
             return np.zeros(count, np.int64), np.zeros(count, np.int64)
+        if self.rows <= _SMALL:
+            return _between(self._in_memory(), keys)
         # The first fact that is not below a key is on the last page whose fence is below it, or begins the next; the
         # first one above it likewise, with the last page whose fence is not above it.
-        below = np.searchsorted(self._fences[0], keys[0], "left")
-        upto = np.searchsorted(self._fences[0], keys[0], "right")
-        if len(keys) > 1:
-            below, upto = self._within_fences(keys, below, upto)
+        below, upto = _between(self._fences, keys)
         pages = np.maximum(np.concatenate([below, upto]) - 1, 0)
         self._look_at(pages)
-        right = np.zeros(2 * count, bool)
-        right[count:] = True
-        twice = [np.concatenate([key, key]) for key in keys]
-        found = pages * self._page + self._within_pages(twice, pages, right)
+        found = pages * self._page + self._within_pages([np.concatenate([key, key]) for key in keys], pages)
         return found[:count], np.where(upto > 0, found[count:], 0)
 
-    def _within_fences(self, keys: Sequence[Ids], low: Array, high: Array) -> tuple[Array, Array]:
-        count = len(low)
-        right = np.zeros(2 * count, bool)
-        right[count:] = True
-        found = _bisect(
-            lambda column, place: self._fences[column][np.minimum(place, self.pages - 1)],
-            [np.concatenate([key, key]) for key in keys],
-            np.concatenate([low, low]),
-            np.concatenate([high, high]),
-            right,
-        )
-        return found[:count], found[count:]
+    def _in_memory(self) -> list[Array]:
+        """The columns of a small file in its order, read once: searching them takes a fraction of the time."""
+        if self._whole is None:
+            self._look_at(np.arange(self.pages))
+            self._whole = [self._columns[column].reshape(-1)[: self.rows] for column in self.order]
+        return self._whole
 
-    def _within_pages(self, keys: Sequence[Ids], pages: Array, right: Array) -> Array:
+    def _within_pages(self, keys: Sequence[Ids], pages: Array) -> Array:
+        """Where on its page each key begins, for the first half of them, or ends."""
         length = np.minimum(self.rows - pages * self._page, self._page)
         columns = [self._columns[column] for column in self.order]
         return _bisect(
@@ -209,8 +162,12 @@ class PageFile:
             keys,
             np.zeros(len(pages), np.int64),
             length,
-            right,
         )
+
+    def _fetch(self, begin: int, end: int) -> None:
+        """Tell the system that a part of the file is about to be read."""
+        whole = begin // mmap.PAGESIZE * mmap.PAGESIZE
+        self._mapped.madvise(mmap.MADV_WILLNEED, whole, end - whole)
 
     def _look_at(self, pages: Array) -> None:
         """Compare pages with their checksums that were not looked at before."""
@@ -219,6 +176,8 @@ class PageFile:
             return
         size = self._size
         wanted = np.unique(new)
+        for page in wanted.tolist():  # the system reads all of them while the first is looked at
+            self._fetch(page * size, (page + 1) * size)
         for page in wanted.tolist():
             if zlib.crc32(self._mapped[page * size : (page + 1) * size]) != self._checks[page]:
                 raise self._damaged(f"page {page} does not fit its checksum")
@@ -244,11 +203,15 @@ class PageFile:
             others["ranks"] if "ranks" in others else np.full(rows, same["ranks"], np.int32),
         )
 
+    def fences(self) -> list[Array]:
+        """The first fact of each page, a column after the other in the order of the file."""
+        return self._fences
+
     # --- all of them --------------------------------------------------------------------------------------------------
 
     def parts(self) -> Iterator[StoredFacts]:
         """All facts, in order, a good many at a time."""
-        step = max(1, _AT_ONCE // self._page)
+        step = max(1, AT_ONCE // self._page)
         for first in range(0, self.pages, step):
             pages = slice(first, min(first + step, self.pages))
             self._look_at(np.arange(pages.start, pages.stop))
@@ -259,12 +222,29 @@ class PageFile:
             yield self._stored(columns, others, rows)
 
 
-def _bisect(value: Any, keys: Sequence[Ids], low: Array, high: Array, right: Array) -> Array:
-    """Binary search for many keys at a time, each between two places; to the right of equal ones where `right`.
+def _between(columns: Sequence[Array], keys: Sequence[Ids]) -> tuple[Rows, Rows]:
+    """Where keys begin and end in sorted columns."""
+    low = np.searchsorted(columns[0], keys[0], "left")
+    high = np.searchsorted(columns[0], keys[0], "right")
+    if len(keys) == 1:
+        return low, high
+    last = len(columns[0]) - 1
+    found = _bisect(
+        lambda column, place: columns[column][np.minimum(place, last)],
+        [np.concatenate([key, key]) for key in keys],
+        np.concatenate([low, low]),
+        np.concatenate([high, high]),
+    )
+    return found[: len(low)], found[len(low) :]
+
+
+def _bisect(value: Callable[[int, Array], Array], keys: Sequence[Ids], low: Array, high: Array) -> Rows:
+    """Binary search for many keys at a time, each between two places; the second half to the right of equal ones.
 
     `value(column, places)` gives what stands there; places that are not between the two are asked for and ignored.
     """
     low, high = low.astype(np.int64), high.astype(np.int64)
+    right = np.arange(len(low)) >= len(low) // 2
     while (open_ := low < high).any():
         middle = (low + high) >> 1
         goes = np.zeros(len(low), bool)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.interface import Shape
 from everlog.engines.paged.held import Held
-from everlog.engines.paged.relation_runs import Columns, RelationRuns
+from everlog.engines.paged.relation_runs import Columns, Glimpse, RelationRuns
 from everlog.engines.paged.stored_facts import EXPLICIT, GONE, StoredFacts, distinct
 from everlog.engines.states import FactStates
 from everlog.plans.labels import Bit, Condition
@@ -92,12 +92,14 @@ class PagedRelation:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def read(self, columns: Columns, keys: Sequence[Ids], condition: Condition) -> tuple[Rows, Found]:
+    def read(
+        self, columns: Columns, keys: Sequence[Ids], condition: Condition, glimpse: Glimpse | None = None
+    ) -> tuple[Rows, Found]:
         """The facts of which a condition holds with these keys, which are distinct; each with the number of its key."""
         which, rows = self.held.matching(columns, keys)
         found = self.of_rows(rows)
         if _may_hold_in_runs(condition) and self.runs.runs:
-            below, stored = self.runs.look_up(columns, keys, self._spend_on_reading)
+            below, stored = self.runs.look_up(columns, keys, self._spend_on_reading, glimpse)
             if stored.rows:
                 more = self._not_held(stored)
                 which = np.concatenate([which, below[more]])
@@ -324,13 +326,9 @@ class PagedRelation:
 
     # --- to and from files --------------------------------------------------------------------------------------------
 
-    def take_changed(self) -> StoredFacts | None:
-        """The facts that commits have changed since this was last asked."""
-        if not self.changed:
-            return None
-        rows = np.unique(np.concatenate(self.changed))
-        self.changed = []
-        return self.stored(rows)
+    def changed_facts(self) -> StoredFacts | None:
+        """The facts that commits have changed since they were last written."""
+        return self.stored(np.unique(np.concatenate(self.changed))) if self.changed else None
 
     def stored(self, rows: Rows | None = None) -> StoredFacts:
         """Held facts as they go into a file."""

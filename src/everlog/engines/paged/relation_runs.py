@@ -1,27 +1,42 @@
 """Where do the facts of one relation stand in files, and how is one found?
 
-In several *runs*, each sorted: the first ones are made when a relation is written, of as many facts as can be sorted in
-memory, later ones hold what updates have changed since. A look-up asks every run, and of a fact in several of them the
-newest is right. Small runs are merged. A run has a file for each order of columns that somebody has asked for; orders
-other than the first are made when that happens.
+In several *runs*, each sorted: the first is made when a relation is written, later ones hold what updates have changed
+since. A look-up asks every run, and of a fact in several of them the newest is right. Small runs are merged. A run has
+a file for each order of columns that somebody has asked for; orders other than the first are made when that happens.
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.paged.counters import Counters
-from everlog.engines.paged.page_files import Array, Order, PageFile, Rows, expanded, write_pages
+from everlog.engines.paged.page_files import Array, Order, PageFile, Rows, expanded
+from everlog.engines.paged.page_writing import merge_pages, sort_pages, write_pages
 from everlog.engines.paged.sizes import Sizes
-from everlog.engines.paged.stored_facts import GONE, StoredFacts, concatenated, newest, no_facts, starts_of
+from everlog.engines.paged.stored_facts import StoredFacts, concatenated, no_facts, starts_of
 from everlog.errors import DamagedRunsError
 
 Columns = tuple[int, ...]  # in ascending order
+
+
+@dataclass
+class Glimpse:
+    """A look at some of the facts with each key, where a few may be enough; `cut`: there would have been more."""
+
+    most: int  # of the facts that were written first; later ones are few
+    cut: bool = False
+
+    def within(self, low: Rows, high: Rows) -> Rows:
+        """Where to end instead."""
+        end = np.minimum(high, low + self.most)
+        self.cut |= bool((end < high).any())
+        return end
 
 
 class Run:
@@ -32,52 +47,45 @@ class Run:
         self._counters = counters
         self._files: dict[Order, PageFile] = {}
 
-    def file(self, order: Order, page: int) -> PageFile:
+    @property
+    def path(self) -> Path:
+        """The file of the first order."""
+        return self.folder / f"{self.name}.pages"
+
+    def file(self, order: Order, sizes: Sizes) -> PageFile:
         """The facts in an order, sorted now if nobody has asked for that one before."""
         known = self._files.get(order)
         if known is None:
-            first = order == tuple(range(len(order)))
-            path = self.folder / f"{self.name}{'' if first else '.' + '-'.join(map(str, order))}.pages"
-            known = self._files[order] = self._opened(path, first) or self._sorted(path, order, page)
+            known = self._files[order] = self._first() if _is_first(order) else self._other(order, sizes)
         return known
 
-    def _opened(self, path: Path, first: bool) -> PageFile | None:
+    def _first(self) -> PageFile:
         try:
-            file = PageFile(path, self._counters, self.check if first else None)
-            if first or file.of == self.check:
-                return file
+            return PageFile(self.path, self._counters, self.check)
         except FileNotFoundError as error:
-            if first:
-                raise DamagedRunsError(
-                    "the file is missing", path=str(path), hint="make the runs again from the tables"
-                ) from error
-        except DamagedRunsError:
-            if first:
-                raise
-        return None  # another order is a copy, and sorted again
+            raise DamagedRunsError(
+                "the file is missing", path=str(self.path), hint="make the runs again from the tables"
+            ) from error
 
-    def _sorted(self, path: Path, order: Order, page: int) -> PageFile:
-        write_pages(path, self.all(page), order, page, self.check)
+    def _other(self, order: Order, sizes: Sizes) -> PageFile:
+        path = self.folder / f"{self.name}.{'-'.join(map(str, order))}.pages"
+        try:
+            file = PageFile(path, self._counters)
+            if file.of == self.check:
+                return file
+        except (FileNotFoundError, DamagedRunsError):
+            pass  # it is a copy, and made again
+        self._first()  # is it what it was?
+        sort_pages(path, self.path, order, sizes.page, sizes.run, self.check)
         return PageFile(path, self._counters)
-
-    def all(self, page: int) -> StoredFacts:
-        file = self._first(page)
-        before = self._counters.rows
-        parts = list(file.parts())
-        self._counters.rows = before  # nobody has asked for them
-        return concatenated(parts)
-
-    def _first(self, page: int) -> PageFile:
-        known = next(iter(self._files.values()), None)
-        if known is not None and known.order == tuple(range(len(known.order))):
-            return known
-        path = self.folder / f"{self.name}.pages"
-        width = len(PageFile(path, self._counters, self.check).order)
-        return self.file(tuple(range(width)), page)
 
     def remove(self) -> None:
         """Delete its files, as soon as nobody reads them any more."""
         weakref.finalize(self, _unlink, self.folder, self.name)
+
+
+def _is_first(order: Order) -> bool:
+    return order == tuple(range(len(order)))
 
 
 def _unlink(folder: Path, name: str) -> None:
@@ -123,7 +131,7 @@ class RelationRuns:
         """Sort every run in every order that is known."""
         for run in self.runs:
             for order in self.orders:
-                run.file(order, self._sizes.page)
+                run.file(order, self._sizes)
 
     def sample(self) -> list[Array]:
         """Some of the facts, of the largest run."""
@@ -132,7 +140,7 @@ class RelationRuns:
         return self._file(max(self.runs, key=lambda run: run.rows), self.orders[0]).sample
 
     def _file(self, run: Run, order: Order) -> PageFile:
-        return run.file(order, self._sizes.page)
+        return run.file(order, self._sizes)
 
     def plain(self) -> bool:
         """Are all facts without derivations and ranks?"""
@@ -141,8 +149,10 @@ class RelationRuns:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def look_up(self, columns: Columns, keys: Sequence[Ids], spend: Callable[[int], None]) -> tuple[Rows, StoredFacts]:
-        """The facts with these keys, which are distinct, each with the number of its key.
+    def look_up(
+        self, columns: Columns, keys: Sequence[Ids], spend: Callable[[int], None], glimpse: Glimpse | None = None
+    ) -> tuple[Rows, StoredFacts]:
+        """The facts with these keys, which are distinct, each with the number of its key; for a `glimpse` not all.
 
         `spend` is told how many facts there are before they are read.
         """
@@ -153,7 +163,10 @@ class RelationRuns:
         found: list[tuple[PageFile, Rows, Rows]] = []
         for run in reversed(self.runs):
             file = self._file(run, order)
-            which, rows = expanded(*file.ranges(by_order))
+            low, high = file.ranges(by_order)
+            if glimpse is not None and run is self.runs[0]:  # what is cut off replaces nothing older
+                high = glimpse.within(low, high)
+            which, rows = expanded(low, high)
             if len(rows):
                 spend(len(rows))
                 found.append((file, which, rows))
@@ -172,11 +185,13 @@ class RelationRuns:
 
     def all(self) -> StoredFacts:
         """Every fact."""
-        parts = [concatenated(list(self._file(run, self.orders[0]).parts())) for run in reversed(self.runs)]
-        parts = [part for part in parts if part.rows]
+        parts = [part for run in reversed(self.runs) for part in self._file(run, self.orders[0]).parts()]
         if not parts:
             return no_facts(self.width, self.dtype)
-        facts = newest(concatenated(parts)) if len(parts) > 1 else parts[0]
+        facts = concatenated(parts)
+        if len(self.runs) > 1:
+            order = np.lexsort(facts.columns[::-1])  # stable: the newest comes first
+            facts = facts.chosen(order[starts_of(facts.columns, order)])
         gone = facts.gone
         return facts.chosen(~gone) if gone.any() else facts
 
@@ -184,29 +199,36 @@ class RelationRuns:
 
     def add(self, facts: StoredFacts, folder: Path, names: Iterator[str]) -> list[Run]:
         """Write facts as newer than all before, and merge small runs; returns those that are no longer needed."""
+        self.append(facts, folder, names)
+        merging = 1
+        while merging < len(self.runs):
+            older, newer = self.runs[-merging - 1].rows, sum(run.rows for run in self.runs[-merging:])
+            if 2 * newer < older and len(self.runs) - merging + 1 <= self._sizes.runs:
+                break
+            merging += 1
+        return self.merge(merging, folder, names)
+
+    def append(self, facts: StoredFacts, folder: Path, names: Iterator[str]) -> None:
+        """Write facts as newer than all before."""
         if not self.runs:
             facts = facts.chosen(~facts.gone)  # there is nothing older that they could be in
-        for first in range(0, facts.rows, self._sizes.run):
-            part = facts.chosen(np.arange(first, min(first + self._sizes.run, facts.rows)))
-            self.runs.append(self._written(part, folder, next(names)))
-        return self._merged(folder, names)
+        if facts.rows:
+            name = next(names)
+            check = write_pages(folder / f"{name}.pages", facts, self.orders[0], self._sizes.page)
+            self.runs.append(Run(folder, name, facts.rows, check, self._counters))
 
-    def _written(self, facts: StoredFacts, folder: Path, name: str) -> Run:
-        check = write_pages(folder / f"{name}.pages", facts, self.orders[0], self._sizes.page)
-        return Run(folder, name, facts.rows, check, self._counters)
-
-    def _merged(self, folder: Path, names: Iterator[str]) -> list[Run]:
-        """Merge the newest runs while the last is not much smaller than the one before, or there are too many."""
-        left: list[Run] = []
-        while len(self.runs) > 1:
-            older, newer = self.runs[-2:]
-            if older.rows + newer.rows > self._sizes.run:
-                break
-            if 2 * newer.rows < older.rows and len(self.runs) <= self._sizes.runs:
-                break
-            facts = newest(concatenated([newer.all(self._sizes.page), older.all(self._sizes.page)]))
-            if len(self.runs) == 2:
-                facts = facts.chosen((facts.states & GONE) == 0)
-            left += [older, newer]
-            self.runs[-2:] = [self._written(facts, folder, next(names))] if facts.rows else []
-        return left
+    def merge(self, count: int, folder: Path, names: Iterator[str]) -> list[Run]:
+        """Make one of the newest runs; returns those that are no longer needed."""
+        if count < 2:
+            return []
+        going, name = self.runs[-count:], next(names)
+        rows, check = merge_pages(
+            folder / f"{name}.pages",
+            [run.path for run in reversed(going)],
+            self._sizes.page,
+            gone=count < len(self.runs),
+        )
+        self.runs[-count:] = [Run(folder, name, rows, check, self._counters)] if rows else []
+        if not rows:
+            _unlink(folder, name)
+        return going

@@ -41,7 +41,7 @@ class StoredFacts(NamedTuple):
         found: npt.NDArray[np.bool_] = (self.states & GONE) != 0
         return found
 
-    def chosen(self, which: Array) -> StoredFacts:
+    def chosen(self, which: Array | slice) -> StoredFacts:
         """Some of the facts, by a mask or by their numbers."""
         columns = tuple(column[which] for column in self.columns)
         return StoredFacts(columns, self.states[which], self.weights[which], self.ranks[which])
@@ -53,18 +53,12 @@ def no_facts(width: int, dtype: Any) -> StoredFacts:
 
 
 def concatenated(parts: Sequence[StoredFacts]) -> StoredFacts:
-    """Facts of one relation, one part after the other."""
+    """Facts of one relation, one part after the other; at least one."""
     if len(parts) == 1:
         return parts[0]
     columns = tuple(np.concatenate(columns) for columns in zip(*(part.columns for part in parts), strict=True))
     rest = (np.concatenate([part[field] for part in parts]) for field in range(1, len(StoredFacts._fields)))
     return StoredFacts(columns, *rest)
-
-
-def newest(facts: StoredFacts) -> StoredFacts:
-    """Of equal facts the first one alone."""
-    order = np.lexsort(facts.columns[::-1])  # stable: equal facts stay in the order in which they came
-    return facts.chosen(order[starts_of(facts.columns, order)])
 
 
 def starts_of(columns: Sequence[Ids], order: Array) -> npt.NDArray[np.bool_]:

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Ids
-from everlog.engines.paged.bindings import Bindings, Carried, Evaluation, Ranking
+from everlog.engines.paged.bindings import Bindings, Carried, Evaluation, Instances
 from everlog.engines.paged.relation import DEAD, Found, PagedRelation
+from everlog.engines.paged.relation_runs import Glimpse
 from everlog.engines.paged.stored_facts import distinct
 from everlog.limits import Watch
 from everlog.plans.labels import Bit, Condition, Label
@@ -25,6 +26,8 @@ from everlog.rules.syntax import Atom
 
 Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
+
+_LOOKS = (32, 2048, 0)  # facts a key that are looked at, where one instance is enough; 0: all
 
 
 class Sweeping:
@@ -124,14 +127,26 @@ class Sweeping:
         for variant in variants:
             if self._is_idle(variant):
                 continue
-            plan = self._plan_of(variant)
-            ranking = Ranking(variant.ranks, self._own(plan, variant), sweep.heads)
-            found = self._evaluation.run(plan.steps, Bindings(1), ranking)
-            if variant.limited and limit and found.count:
-                found = self._first_of_each_seed(variant, found, limit)
-            report.applications += found.count
-            if not found.count:
-                continue
+            # Where one instance is enough, a few are looked at first, and more for seeds for which none of them was.
+            looks = _LOOKS if variant.enough and not variant.limited else (0,)
+            for most in looks:
+                glimpse = Glimpse(most) if most else None
+                self._follow(sweep, variant, report, limit, glimpse)
+                if glimpse is None or not glimpse.cut:
+                    break
+
+    def _follow(
+        self, sweep: Sweep, variant: SweepVariant, report: SweepReport, limit: int, glimpse: Glimpse | None
+    ) -> None:
+        """Find instances of a variant and let them have their effect."""
+        plan = self._plan_of(variant)
+        own = self._own(plan, variant)
+        wanted = Instances(variant.ranks, own, sweep.heads, int(variant.enough), glimpse)
+        found = self._evaluation.run(plan.steps, Bindings(1), wanted)
+        if variant.limited and limit and found.count:
+            found = self._first_of_each_seed(variant, found, limit)
+        report.applications += found.count
+        if found.count:
             largest = found.columns.get(Carried.LARGEST)
             if largest is None:
                 largest = np.full(found.count, -1, np.int64)

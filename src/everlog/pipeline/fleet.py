@@ -77,7 +77,7 @@ def fleet(
     shards = shards or 2 * _cores(spark)
     _prepare(spark, shards)
     chosen = None if only is None else frozenset(only)
-    processor = FleetProcessor(program, dict(views or {}), coalesce, chosen)
+    processor = FleetProcessor(program, dict(views or {}), shards, coalesce, chosen)
     return (
         _messages(frame, shards)
         .groupBy("shard")
@@ -127,8 +127,10 @@ def _messages(frame: DataFrame, shards: int) -> DataFrame:
 class FleetProcessor(StatefulProcessor):
     """Makes the updates of a shard; in a Python worker."""
 
-    def __init__(self, program: str, views: dict[str, str], coalesce: bool, only: frozenset[str] | None) -> None:
-        self._program, self._views, self._coalesce, self._only = program, views, coalesce, only
+    def __init__(
+        self, program: str, views: dict[str, str], shards: int, coalesce: bool, only: frozenset[str] | None
+    ) -> None:
+        self._program, self._views, self._shards, self._coalesce, self._only = program, views, shards, coalesce, only
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._shelf = _StateStore(handle)
@@ -146,7 +148,9 @@ class FleetProcessor(StatefulProcessor):
         return Fleet(self._program, self._views)
 
     def _digest(self) -> str:
-        return hashlib.sha256(json.dumps([self._program, self._views], sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([self._program, self._views, self._shards], sort_keys=True).encode()
+        ).hexdigest()
 
     def _rows(self, change: FleetChange) -> Iterator[Row]:
         for key, error in change.refused.items():

@@ -31,7 +31,7 @@ def pod(number: int) -> str:
 
 
 def patient(number: int, rng: random.Random) -> list[Fact]:
-    """A pod: one patient, diagnoses with medications, and for most a physician, whose name is known to most of those."""
+    """A pod: one patient, diagnoses with medications, and for most a physician; the name of most of those is known."""
     facts = []
     for diagnosis in rng.sample(sorted(DIAGNOSES), rng.randint(1, 2)):
         facts.append(triple(f"patient{number}", "hasDiagnosis", diagnosis))

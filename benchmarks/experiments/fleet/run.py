@@ -1,8 +1,8 @@
 """What do ten thousand small knowledge bases cost?
 
 Each has a chain of four edges and their closure; an update adds an edge to it, or takes it away. *In process*: updates
-a second by how many keys have one at a time, and the memory, beside one knowledge base for each key. *On Spark*: updates
-a second through Structured Streaming on two cores, from files to changes, session start aside.
+a second by how many keys have one at a time, and the memory, beside one knowledge base for each key. *On Spark*:
+updates a second through Structured Streaming on two cores, from files to changes, session start aside.
 """
 
 from __future__ import annotations

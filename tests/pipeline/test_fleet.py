@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 import everlog
 from everlog.errors import ProgramError, UsageError
 from everlog.pipeline.fleet import fleet
+from everlog.pipeline.shards import shard_numbers
 from everlog.rules.printer import print_term
 
 pytest.importorskip("google.protobuf")
@@ -208,6 +209,13 @@ def test_the_example_ends_with_what_each_pod_shows(spark: SparkSession, tmp_path
     for key, kb in kbs.items():
         for view in kb.views():
             assert shown[key][view.name] == Counter(map(texts, view.rows()))
+
+
+def test_shards_are_spread_evenly(spark: SparkSession) -> None:
+    for shards, partitions in ((4, 2), (16, 8)):
+        frame = spark.createDataFrame([(number,) for number in shard_numbers(shards)], "shard int")
+        places = [row[0] for row in frame.selectExpr(f"pmod(hash(shard), {partitions})").collect()]
+        assert sorted(places) == sorted(list(range(partitions)) * (shards // partitions))
 
 
 def test_what_is_wrong_is_said_before_anything_runs(spark: SparkSession) -> None:

@@ -36,6 +36,7 @@ from everlog.fleet.changes import FleetChange
 from everlog.fleet.fleet import Fleet
 from everlog.fleet.journal import Head, Journal
 from everlog.pipeline.fleet_updates import Message, in_order
+from everlog.pipeline.shards import shard_numbers
 from everlog.rules.printer import print_term
 
 # The kind is relation, view or refused.
@@ -111,8 +112,8 @@ def _messages(frame: DataFrame, shards: int) -> DataFrame:
     def column(name: str, type_: str) -> Column:
         return (f.col(name) if name in names else f.lit(None)).cast(type_).alias(name)
 
-    everywhere = f.array(*map(f.lit, range(shards)))
-    one = f.array(f.pmod(f.xxhash64("key"), f.lit(shards)).cast("int"))
+    everywhere = f.array(*map(f.lit, shard_numbers(shards)))
+    one = f.array(f.get(everywhere, f.pmod(f.xxhash64("key"), f.lit(shards)).cast("int")))
     return frame.select(
         f.explode(f.when(f.col("key").isNull(), everywhere).otherwise(one)).alias("shard"),
         column("key", "string"),
@@ -139,7 +140,9 @@ class FleetProcessor(StatefulProcessor):
         updates, refused = in_order(Message(*row[1:]) for row in rows)
         journal = Journal(self._shelf, self._begin, self._digest())
         for said_to, error in refused:
-            if said_to is not None or key[0] == 0:  # a row for all came to every shard, and one tells of it
+            if (
+                said_to is not None or key[0] == shard_numbers(self._shards)[0]
+            ):  # a row for all came to every shard, and one tells of it
                 yield _refusal(said_to, error)
         for change in journal.apply(updates, coalesce=self._coalesce):
             yield from self._rows(change)

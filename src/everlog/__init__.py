@@ -21,6 +21,8 @@ from everlog.errors import (
     UsageError,
 )
 from everlog.facts.terms import IRI, BlankNode, Literal, Term
+from everlog.fleet.changes import FleetChange
+from everlog.fleet.fleet import Fleet
 from everlog.limits import Limits
 from everlog.store.changes import Change
 from everlog.store.history import HistoryLimits
@@ -42,6 +44,8 @@ __all__ = [
     "EngineError",
     "EverlogError",
     "FactLimitError",
+    "Fleet",
+    "FleetChange",
     "FormatError",
     "HistoryError",
     "HistoryLimits",

@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 import everlog
 from everlog.errors import ProgramError, UsageError
 from everlog.pipeline.fleet import fleet
+from everlog.pipeline.shards import shard_numbers
 from everlog.rules.printer import print_term
 
 pytest.importorskip("google.protobuf")
@@ -59,16 +60,18 @@ def batches(pods: int) -> list[list[Said]]:
     return [first, second, third]
 
 
-def alone(told: Iterable[Sequence[Said]]) -> dict[str, everlog.KnowledgeBase]:
+def alone(
+    told: Iterable[Sequence[Said]], program: str = RULES, views: Mapping[str, str] = VIEWS
+) -> dict[str, everlog.KnowledgeBase]:
     """A knowledge base for each key, with the same updates."""
     kbs: dict[str, everlog.KnowledgeBase] = {}
-    rules = [RULES]
+    rules = [program]
 
     def begin(key: str) -> everlog.KnowledgeBase:
         kb = kbs[key] = everlog.open(engine="reference")
         for text in rules:
             kb.add_rules(text)
-        for name, text in VIEWS.items():
+        for name, text in views.items():
             kb.view(name, text)
         return kb
 
@@ -191,6 +194,28 @@ def test_rows_with_op_relation_and_terms(spark: SparkSession) -> None:
     assert "no op 'incert'" in refused["b"] and "no term" in refused["a"]
     only = fleet(frame, "", shards=2, only=["back"]).where("kind = 'relation'")
     assert {row.name for row in only.collect()} == {"back"}
+
+
+def test_the_example_ends_with_what_each_pod_shows(spark: SparkSession, tmp_path: Path) -> None:
+    from examples.pods_fleet.data import lines
+    from examples.pods_fleet.run import VIEWS as POD_VIEWS
+    from examples.pods_fleet.run import tell
+    from rich.console import Console
+
+    shown = tell(spark, Console(quiet=True), tmp_path, pods=20, days=3)
+    told = [[(each["key"], json.loads(each["update"])) for each in day] for day in lines(20, 3)]
+    kbs = alone(told, "", POD_VIEWS)
+    assert shown.keys() == kbs.keys()
+    for key, kb in kbs.items():
+        for view in kb.views():
+            assert shown[key][view.name] == Counter(map(texts, view.rows()))
+
+
+def test_shards_are_spread_evenly(spark: SparkSession) -> None:
+    for shards, partitions in ((4, 2), (16, 8)):
+        frame = spark.createDataFrame([(number,) for number in shard_numbers(shards)], "shard int")
+        places = [row[0] for row in frame.selectExpr(f"pmod(hash(shard), {partitions})").collect()]
+        assert sorted(places) == sorted(list(range(partitions)) * (shards // partitions))
 
 
 def test_what_is_wrong_is_said_before_anything_runs(spark: SparkSession) -> None:

@@ -338,9 +338,9 @@ class Fleet:
             outcome = bucket.become(definition, {key: edits for key in bucket.keys})
             moved += outcome.moved
         except EverlogError as error:
-            culprits = culprits_of(error, bucket.keys, definition)
             if not bucket.keys:
                 raise
+            culprits = culprits_of(error, bucket.keys, definition)
             self._leave_behind(bucket, culprits, refused)
             for part in self._split(bucket, not culprits):
                 self._redefine(part, definition, edits, moved, refused)

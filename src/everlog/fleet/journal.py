@@ -82,7 +82,7 @@ class Journal:
         self.head = shelf.head() or Head(uuid4().hex, program)
         if self.head.program != program:
             raise UsageError(
-                "the fleet at this checkpoint began with other rules or views",
+                "the fleet at this checkpoint began with other rules or views, or another number of shards",
                 hint="begin a new checkpoint, or begin with the same ones and change rules by updates",
             )
 

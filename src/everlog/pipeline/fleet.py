@@ -36,6 +36,7 @@ from everlog.fleet.changes import FleetChange
 from everlog.fleet.fleet import Fleet
 from everlog.fleet.journal import Head, Journal
 from everlog.pipeline.fleet_updates import Message, in_order
+from everlog.pipeline.shards import shard_numbers
 from everlog.rules.printer import print_term
 
 # The kind is relation, view or refused.
@@ -77,7 +78,7 @@ def fleet(
     shards = shards or 2 * _cores(spark)
     _prepare(spark, shards)
     chosen = None if only is None else frozenset(only)
-    processor = FleetProcessor(program, dict(views or {}), coalesce, chosen)
+    processor = FleetProcessor(program, dict(views or {}), shards, coalesce, chosen)
     return (
         _messages(frame, shards)
         .groupBy("shard")
@@ -111,8 +112,8 @@ def _messages(frame: DataFrame, shards: int) -> DataFrame:
     def column(name: str, type_: str) -> Column:
         return (f.col(name) if name in names else f.lit(None)).cast(type_).alias(name)
 
-    everywhere = f.array(*map(f.lit, range(shards)))
-    one = f.array(f.pmod(f.xxhash64("key"), f.lit(shards)).cast("int"))
+    everywhere = f.array(*map(f.lit, shard_numbers(shards)))
+    one = f.array(f.get(everywhere, f.pmod(f.xxhash64("key"), f.lit(shards)).cast("int")))
     return frame.select(
         f.explode(f.when(f.col("key").isNull(), everywhere).otherwise(one)).alias("shard"),
         column("key", "string"),
@@ -127,8 +128,10 @@ def _messages(frame: DataFrame, shards: int) -> DataFrame:
 class FleetProcessor(StatefulProcessor):
     """Makes the updates of a shard; in a Python worker."""
 
-    def __init__(self, program: str, views: dict[str, str], coalesce: bool, only: frozenset[str] | None) -> None:
-        self._program, self._views, self._coalesce, self._only = program, views, coalesce, only
+    def __init__(
+        self, program: str, views: dict[str, str], shards: int, coalesce: bool, only: frozenset[str] | None
+    ) -> None:
+        self._program, self._views, self._shards, self._coalesce, self._only = program, views, shards, coalesce, only
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         self._shelf = _StateStore(handle)
@@ -137,7 +140,9 @@ class FleetProcessor(StatefulProcessor):
         updates, refused = in_order(Message(*row[1:]) for row in rows)
         journal = Journal(self._shelf, self._begin, self._digest())
         for said_to, error in refused:
-            if said_to is not None or key[0] == 0:  # a row for all came to every shard, and one tells of it
+            if (
+                said_to is not None or key[0] == shard_numbers(self._shards)[0]
+            ):  # a row for all came to every shard, and one tells of it
                 yield _refusal(said_to, error)
         for change in journal.apply(updates, coalesce=self._coalesce):
             yield from self._rows(change)
@@ -146,7 +151,9 @@ class FleetProcessor(StatefulProcessor):
         return Fleet(self._program, self._views)
 
     def _digest(self) -> str:
-        return hashlib.sha256(json.dumps([self._program, self._views], sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps([self._program, self._views, self._shards], sort_keys=True).encode()
+        ).hexdigest()
 
     def _rows(self, change: FleetChange) -> Iterator[Row]:
         for key, error in change.refused.items():

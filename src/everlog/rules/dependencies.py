@@ -15,7 +15,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from everlog.rules.keyed import keyed_relation
 from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Argument, Atom, Constant, Literal, Negation, Rule
+
+# Where predicates stand: in triples and quads, and in those that have a key before them.
+_PREDICATES = {TRIPLE: 1, QUAD: 1, keyed_relation(TRIPLE, 3): 2, keyed_relation(QUAD, 4): 2}
 
 
 class Dependency(NamedTuple):
@@ -90,9 +94,9 @@ def heads_of(rules: Iterable[HasHeads]) -> AtomIndex[int]:
 
 
 def _predicate(atom: Atom) -> Constant | None:
-    if atom.relation in (TRIPLE, QUAD) and len(atom.args) > 1 and isinstance(atom.args[1], Constant):
-        return atom.args[1]
-    return None
+    place = _PREDICATES.get(atom.relation, len(atom.args))
+    found = atom.args[place] if place < len(atom.args) else None
+    return found if isinstance(found, Constant) else None
 
 
 def unify(one: Atom, other: Atom) -> bool:

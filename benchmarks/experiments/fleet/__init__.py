@@ -1,0 +1,1 @@
+"""Many small knowledge bases in one engine, and on Spark."""

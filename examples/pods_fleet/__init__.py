@@ -1,0 +1,1 @@
+"""Pods with the health data of a patient each, and what their physicians see of them."""

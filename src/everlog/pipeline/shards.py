@@ -1,6 +1,6 @@
 """Which numbers do shards have, so that Spark spreads them evenly over its tasks?
 
-Spark puts a row into the partition that a hash of its grouping key says, and few keys are easily put into one. So a shard
+Spark puts a row into the partition that a hash of its grouping key says, and few keys are easily put into one. A shard
 is not called 0, 1, 2, … but by numbers whose hashes are 0, 1, 2, … modulo the number of shards: wherever that is a
 multiple of the number of partitions, each has as many. The numbers depend on nothing else, so that a checkpoint is good
 for a session with other settings too.

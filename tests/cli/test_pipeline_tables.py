@@ -42,3 +42,14 @@ def test_history_and_changes(tables: Path, everlog: Everlog) -> None:
 def test_where_there_are_no_tables(tmp_path: Path, everlog: Everlog) -> None:
     ran = everlog("pipeline", "history", str(tmp_path))
     assert "there are no tables there" in ran.err and "everlog pipeline run" in ran.err
+
+
+def test_commands_for_knowledge_bases_take_tables_too(tables: Path, tmp_path: Path, everlog: Everlog) -> None:
+    ran = everlog("query", tables, "path(a, ?y)")
+    assert ran.code == 0 and "b" in ran.out and "7" in ran.out
+    (tmp_path / "u.jsonl").write_text('{"insert": [["edge", "x", "y"]]}\n', encoding="utf-8")
+    assert everlog("apply", tables, tmp_path / "u.jsonl").code == 0
+    assert everlog("verify", tables).code == 0
+    assert everlog("compact", tables).out.startswith(f"{tables}: version 5")
+    assert everlog("export", tables, tmp_path / "copy", "--tables").code == 0
+    assert everlog("facts", tmp_path / "copy", "path").out == everlog("facts", tables, "path").out != ""

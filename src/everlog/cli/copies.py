@@ -12,14 +12,17 @@ from everlog.cli.outcomes import outcome, print_json
 
 
 def compact(kb: KbArgument, as_json: JsonOption = False) -> None:
-    """Write a snapshot, so that opening need not read the log before it; nobody else may be writing."""
+    """Write a snapshot, so that opening need not read the log before it; nobody else may be writing.
+
+    Tables of a pipeline get new bases, in which the changes since the last ones are.
+    """
     with outcome(as_json=as_json), open_kb(kb) as opened:
         path = opened.compact()
-        size = path.stat().st_size
+        size = path.stat().st_size if path.is_file() else None
         if as_json:
             print_json({"snapshot": str(path), "version": opened.version, "bytes": size})
         else:
-            print(f"{path}: version {opened.version}, {size:,} bytes")
+            print(f"{path}: version {opened.version}" + (f", {size:,} bytes" if size is not None else ""))
 
 
 def backup(
@@ -37,11 +40,12 @@ def backup(
 def export(
     kb: KbArgument,
     target: Annotated[Path, typer.Argument(help="A new folder.", metavar="FOLDER")],
+    tables: Annotated[bool, typer.Option("--tables", help="As tables, for a pipeline to go on with.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Write program, explicit facts and views as text files."""
     with outcome(as_json=as_json), read_kb(kb) as opened:
-        files = opened.export(target)
+        files = opened.export(target, format="tables" if tables else "text")
         if as_json:
             print_json({"files": [str(file) for file in files], "version": opened.version})
         else:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from everlog.rules.syntax import Program
     from everlog.store.store import KnowledgeBase
 
-KbArgument = Annotated[Path, typer.Argument(help="The folder of a knowledge base.", metavar="KB")]
+KbArgument = Annotated[
+    Path, typer.Argument(help="The folder of a knowledge base, or the tables of a pipeline.", metavar="KB")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
 
 RewritesOption = Annotated[
@@ -37,8 +39,9 @@ def open_kb(path: Path, *, make: bool = False, rewrites: bool = True, read_only:
     """The knowledge base in a folder; where there is none, one is made, or an error is raised."""
     from everlog.store.durable import is_folder
     from everlog.store.opening import open
+    from everlog.tables.table_store import is_table_folder
 
-    if not make and not is_folder(path):
+    if not make and not is_folder(path) and not is_table_folder(path):
         what = "there is no knowledge base in this folder" if path.is_dir() else "there is no such knowledge base"
         raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
     return open(path, rewrites=rewrites, read_only=read_only)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType, StructField, StructType
 from tests import oracle
 from tests.strategies import Story, program_stories
 
@@ -195,6 +196,21 @@ def test_constraints(way: str, spark: SparkSession) -> None:
         derived(spark, parse_program(text.format("b")), {"e": EDGES}, way)
     assert set(refused.value.violations["acyclic"]) == {("c",), ("d",)}
     assert derived(spark, parse_program(text.format("b")), {"e": EDGES[:1]}, way).defined == ("p",)
+
+
+@pytest.mark.parametrize("way", ["one task", "pivot"])
+def test_a_function_gets_every_fact_inside_of_the_tasks(way: str, spark: SparkSession) -> None:
+    program = parse_program("p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  back(Y, X) :- p(X, Y), q(Y).")
+    found = derived(spark, program, {"e": EDGES, "q": [("b",)]}, way)
+    facts = {name: found.frame(name).count() for name in found.defined}
+    counted = found.mapped(
+        _count_rows, StructType([StructField("relation", LongType()), StructField("rows", LongType())])
+    )
+    rows: dict[str, int] = {}
+    for relation, count in counted.collect():
+        name = found.relations[relation][0]
+        rows[name] = rows.get(name, 0) + count
+    assert rows == facts and rows["p"] > 10
 
 
 @pytest.mark.parametrize("way", ["one task", "pivot", "rounds"])

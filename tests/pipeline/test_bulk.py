@@ -203,9 +203,16 @@ def test_a_function_gets_every_fact_inside_of_the_tasks(way: str, spark: SparkSe
     program = parse_program("p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  back(Y, X) :- p(X, Y), q(Y).")
     found = derived(spark, program, {"e": EDGES, "q": [("b",)]}, way)
     facts = {name: found.frame(name).count() for name in found.defined}
-    counted = found.mapped(
-        _count_rows, StructType([StructField("relation", LongType()), StructField("rows", LongType())])
-    )
+
+    def count_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            counts = pa.Table.from_batches([batch]).group_by("relation").aggregate([([], "count_all")])
+            for each in counts.to_batches():
+                relations = each.column("relation").cast(pa.int64())
+                yield pa.RecordBatch.from_arrays([relations, each.column("count_all")], ["relation", "rows"])
+
+    schema = StructType([StructField("relation", LongType()), StructField("rows", LongType())])
+    counted = found.mapped(count_rows, schema)
     rows: dict[str, int] = {}
     for relation, count in counted.collect():
         name = found.relations[relation][0]

@@ -236,20 +236,20 @@ class _Run:
             raise ProgramError(problems)
 
     def _materialise(self, transaction: Transaction) -> None:
-        from everlog.engines.spark.task_errors import task_errors
-
         started = time.perf_counter()
         explicit = {name.removeprefix(FACTS): transaction.read(self.spark, name) for name in _facts_tables(transaction)}
         dictionary = self._dictionary(transaction)
         derived = self.stages.materialise(self.spark, self.settings.program, explicit, dictionary, self.says)
         derived.hold()
-        with task_errors():
-            transaction.append(DICTIONARY, unknown_terms(derived.new_terms, dictionary), weighted=False)
-            rows = 0
-            defined = [name for name in defined_relations(self.settings.program) if name in derived.names()]
-            for relation in defined:
-                rows += self._append_change(transaction, DERIVED + relation, derived.frame(relation))
-        derived.release()
+        try:
+            with derived.reading():
+                transaction.append(DICTIONARY, unknown_terms(derived.new_terms, dictionary), weighted=False)
+                rows = 0
+                defined = [name for name in defined_relations(self.settings.program) if name in derived.names()]
+                for relation in defined:
+                    rows += self._append_change(transaction, DERIVED + relation, derived.frame(relation))
+        finally:
+            derived.release()
         for table in list(transaction.tables):  # relations that rules no longer define
             if table.startswith(DERIVED) and table.removeprefix(DERIVED) not in defined:
                 old = transaction.read(self.spark, table)

@@ -6,12 +6,14 @@ by round. Programs are small; what is at stake are the ways, not sizes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pyspark.sql import SparkSession
+from pyspark.sql.types import LongType, StructField, StructType
 from tests import oracle
 from tests.strategies import Story, program_stories
 
@@ -195,6 +197,28 @@ def test_constraints(way: str, spark: SparkSession) -> None:
         derived(spark, parse_program(text.format("b")), {"e": EDGES}, way)
     assert set(refused.value.violations["acyclic"]) == {("c",), ("d",)}
     assert derived(spark, parse_program(text.format("b")), {"e": EDGES[:1]}, way).defined == ("p",)
+
+
+@pytest.mark.parametrize("way", ["one task", "pivot"])
+def test_a_function_gets_every_fact_inside_of_the_tasks(way: str, spark: SparkSession) -> None:
+    program = parse_program("p(X, Y) :- e(X, Y).  p(X, Z) :- p(X, Y), e(Y, Z).  back(Y, X) :- p(X, Y), q(Y).")
+    found = derived(spark, program, {"e": EDGES, "q": [("b",)]}, way)
+    facts = {name: found.frame(name).count() for name in found.defined}
+
+    def count_rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            counts = pa.Table.from_batches([batch]).group_by("relation").aggregate([([], "count_all")])
+            for each in counts.to_batches():
+                relations = each.column("relation").cast(pa.int64())
+                yield pa.RecordBatch.from_arrays([relations, each.column("count_all")], ["relation", "rows"])
+
+    schema = StructType([StructField("relation", LongType()), StructField("rows", LongType())])
+    counted = found.mapped(count_rows, schema)
+    rows: dict[str, int] = {}
+    for relation, count in counted.collect():
+        name = found.relations[relation][0]
+        rows[name] = rows.get(name, 0) + count
+    assert rows == facts and rows["p"] > 10
 
 
 @pytest.mark.parametrize("way", ["one task", "pivot", "rounds"])

@@ -1,4 +1,4 @@
-"""Is a Python worker that dies in the middle of a round an error in our words, with nothing half done?"""
+"""Is a Python worker that dies in the middle of a derivation an error in our words, with nothing half done?"""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def test_a_killed_worker_leaves_the_version_before(
     before = TableStore(tmp_path / "tables").versions()
     (tmp_path / "word.csv").write_text("a\nbb\nccc\n", encoding="utf-8")
     with monkeypatch.context() as patched:
-        patched.setattr("everlog.pipeline.table_frames._writer", dying)
-        with pytest.raises(EngineError, match="Spark failed while deriving facts"):
+        patched.setattr("everlog.pipeline.bulk_tasks._task", dying)
+        with pytest.raises(EngineError, match="Spark failed while deriving long"):
             run_pipeline(settings, spark, progress=lambda line: None)
     assert TableStore(tmp_path / "tables").versions() == before
     run_pipeline(settings, spark, progress=lambda line: None)

@@ -6,23 +6,19 @@ relation but in one job; rows for the facts of which anything differs are append
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
 from everlog.engines.interface import Shape
 from everlog.engines.spark.tagged import tag
-from everlog.engines.spark.task_errors import error_of_task
-from everlog.errors import EngineError, EverlogError
 from everlog.limits import Limits
 from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
 from everlog.pipeline.bulk_settings import BulkSettings
 from everlog.pipeline.explicit_changes import ExplicitFacts
-from everlog.pipeline.rejects import from_spark
 from everlog.pipeline.table_frames import (
     Target,
     append_plain,
@@ -67,7 +63,7 @@ def derive_in_bulk(
     made = materialise(spark, program, given, dictionary.select("id", "key"), says, limits, settings)
     try:
         evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True).after
-        with _explained():
+        with made.reading():
             append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
             _append(spark, transaction, made, {shape.name: shape for shape in shapes(evaluated.components)}, given)
         return _info(program, transaction, evaluated, made, explicit)
@@ -126,23 +122,6 @@ def _info(
     if {name for name in heads if not is_constraint_relation(name)} <= {*made.defined}:
         info["known"] = list(known_of(Maintenance(evaluated)))
     return info
-
-
-@contextmanager
-def _explained() -> Iterator[None]:
-    """Errors of tasks as what they were, and Spark's in our words."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, EverlogError) or not from_spark(error):
-            raise
-        found = error_of_task(error)
-        if found is not None:
-            raise found from error
-        raise EngineError(
-            f"Spark failed while deriving facts: {str(error).strip().splitlines()[0][:300]}",
-            hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
-        ) from error
 
 
 def unknown_terms(terms: DataFrame, dictionary: DataFrame) -> DataFrame:

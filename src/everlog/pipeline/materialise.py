@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -118,6 +118,10 @@ class Materialised:
         """Every relation that has facts or rules, without those that only evaluation knows of."""
         return [name for name, _ in self.relations if name in self.defined or name in self._given]
 
+    def reading(self) -> AbstractContextManager[None]:
+        """Around whatever reads parts: what fails there is said in our words."""
+        return explained_failures(lambda: ", ".join(self.defined) or "facts")
+
     def hold(self) -> None:
         """Compute each part once, though frames of several relations are read from it."""
         for part in self._parts:
@@ -146,7 +150,7 @@ def materialise_frames(
     bulk = _Bulk(
         spark, program, facts, dictionary, progress or _silent, limits or Limits(), settings or BulkSettings(), counts
     )
-    with bulk.explained_failures():
+    with explained_failures(bulk.at_work):
         return bulk.run()
 
 
@@ -408,24 +412,28 @@ class _Bulk:
         names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [_users_name(name)] for name in relations]
         return list(dict.fromkeys(name for some in names for name in some))
 
-    @contextmanager
-    def explained_failures(self) -> Iterator[None]:
-        """Errors of tasks as what they were, and Spark's in our words."""
-        try:
-            yield
-        except Exception as error:
-            if isinstance(error, EverlogError) or not from_spark(error):
-                raise
-            found = error_of_task(error)
-            if found is not None:
-                raise found from error
-            engine = self._rounds.engine if self._rounds is not None else None
-            relations, number = engine.at_work() if engine is not None else ((), 0)
-            where = ", ".join(self._users_names(relations)) + f" (round {number})" if relations else "facts"
-            raise EngineError(
-                f"Spark failed while deriving {where}: {str(error).strip().splitlines()[0][:300]}",
-                hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
-            ) from error
+    def at_work(self) -> str:
+        """What was derived when something failed."""
+        engine = self._rounds.engine if self._rounds is not None else None
+        relations, number = engine.at_work() if engine is not None else ((), 0)
+        return ", ".join(self._users_names(relations)) + f" (round {number})" if relations else "facts"
+
+
+@contextmanager
+def explained_failures(at_work: Callable[[], str]) -> Iterator[None]:
+    """Around an action: errors of tasks as what they were, and Spark's in our words."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, EverlogError) or not from_spark(error):
+            raise
+        found = error_of_task(error)
+        if found is not None:
+            raise found from error
+        raise EngineError(
+            f"Spark failed while deriving {at_work()}: {str(error).strip().splitlines()[0][:300]}",
+            hint="nothing was committed: run again; if it fails again, give Spark more memory or more partitions",
+        ) from error
 
 
 def _users_name(relation: str) -> str:

@@ -46,7 +46,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "engine" in metafunc.fixturenames:
         names = chosen(metafunc.config, "engines", (*ENGINES, "paged"))
         everywhere = metafunc.config.getoption("--engines") == ",".join(ENGINES)
-        if everywhere and LAWS in metafunc.definition.path.parents and metafunc.definition.path.stem != "test_marks":
+        path = metafunc.definition.path
+        if everywhere and LAWS in path.parents and path.stem != "test_marks":  # which it takes and ignores
             names.append("paged")
         metafunc.parametrize("engine", names)
 

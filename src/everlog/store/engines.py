@@ -34,7 +34,7 @@ def make_engine(name: str, dictionary: Dictionary) -> Engine:
         from everlog.engines.columnar.engine import ColumnarEngine
 
         return ColumnarEngine(dictionary)
-    if name == "paged":
+    if name == "paged":  # empty, and its files vanish with it; whoever has runs makes one over them
         from everlog.engines.paged.engine import PagedEngine
 
         return PagedEngine(dictionary)

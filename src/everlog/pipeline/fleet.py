@@ -139,10 +139,9 @@ class FleetProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         updates, refused = in_order(Message(*row[1:]) for row in rows)
         journal = Journal(self._shelf, self._begin, self._digest())
+        first = key[0] == shard_numbers(self._shards)[0]
         for said_to, error in refused:
-            if (
-                said_to is not None or key[0] == shard_numbers(self._shards)[0]
-            ):  # a row for all came to every shard, and one tells of it
+            if said_to is not None or first:  # a row for all came to every shard, and one tells of it
                 yield _refusal(said_to, error)
         for change in journal.apply(updates, coalesce=self._coalesce):
             yield from self._rows(change)

@@ -11,7 +11,7 @@ Input rows have a `key` (null: all knowledge bases) and either
                              add_rules and remove_rules with texts or names in `terms`; drop lets the key go
 
 and may have a `sequence`, by which the updates of a batch are put in order; rows of a key with the same number are one
-update. Without it they are taken as they come, which Spark keeps within an input partition.
+update. Without it they are taken as they come, and Spark promises no order.
 
 Shards live in Spark's state store, by `transformWithState`, so that a restart from the checkpoint neither loses nor
 repeats an update. There they are a log and now and then a whole; a Python worker holds on to the engines of the shards

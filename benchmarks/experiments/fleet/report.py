@@ -44,8 +44,8 @@ def _spark(line: Record | None) -> str:
         for number, batch in enumerate(line["batches"])
     ]
     return (
-        f"{table(['batch', 'updates', 'time', 'updates a second'], rows)}\n\nThe first batch fills the knowledge bases and"
-        f" starts the Python workers. After it {line['rate']:,.0f} updates a second; at least {SPARK:,.0f}:"
+        f"{table(['batch', 'updates', 'time', 'updates a second'], rows)}\n\nThe first batch fills the knowledge bases"
+        f" and starts the Python workers. After it {line['rate']:,.0f} updates a second; at least {SPARK:,.0f}:"
         f" {verdict(line['rate'] >= SPARK)}. From start to end {line['whole']:,.0f}."
     )
 

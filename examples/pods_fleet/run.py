@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import tempfile
 import time
 from collections import Counter
@@ -50,7 +51,9 @@ def tell(spark: SparkSession, console: Console, folder: Path, pods: int, days: i
     (folder / "news").mkdir()
     updates = 0
     for day, news in enumerate(lines(pods, days)):
-        (folder / "news" / f"{day:03}.json").write_text("\n".join(map(json.dumps, news)), encoding="utf-8")
+        file = folder / "news" / f"{day:03}.json"
+        file.write_text("\n".join(map(json.dumps, news)), encoding="utf-8")
+        os.utime(file, (day + 1, day + 1))  # Spark takes files in the order of their times
         updates += len(news)
 
     def on_batch(changes: DataFrame, day: int) -> None:

@@ -7,6 +7,7 @@ checkpoint is read is tested without Spark, in tests/unit/fleet/test_journal.py.
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -127,7 +128,9 @@ def summed(changes: DataFrame) -> Counter[tuple[Any, ...]]:
 def write(folder: Path, number: int, batch: Sequence[Said]) -> None:
     folder.mkdir(exist_ok=True)
     lines = [json.dumps({"key": key, "sequence": n, "update": json.dumps(said)}) for n, (key, said) in enumerate(batch)]
-    (folder / f"{number:03}.json").write_text("\n".join(lines))
+    path = folder / f"{number:03}.json"
+    path.write_text("\n".join(lines))
+    os.utime(path, (number + 1, number + 1))  # Spark takes files in the order of their times
 
 
 def run_stream(spark: SparkSession, folder: Path, **options: Any) -> DataFrame:

@@ -44,9 +44,9 @@ def _spark(line: Record | None) -> str:
         for number, batch in enumerate(line["batches"])
     ]
     return (
-        f"{table(['batch', 'updates', 'time', 'updates a second'], rows)}\n\nFrom start to end:"
-        f" {line['rate']:,.0f} updates a second; at least {SPARK:,.0f}: {verdict(line['rate'] >= SPARK)}. The first"
-        " batch fills the knowledge bases and starts the Python workers."
+        f"{table(['batch', 'updates', 'time', 'updates a second'], rows)}\n\nThe first batch fills the knowledge bases"
+        f" and starts the Python workers. After it {line['rate']:,.0f} updates a second; at least {SPARK:,.0f}:"
+        f" {verdict(line['rate'] >= SPARK)}. From start to end {line['whole']:,.0f}."
     )
 
 

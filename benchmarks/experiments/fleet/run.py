@@ -8,6 +8,7 @@ updates a second through Structured Streaming on two cores, from files to change
 from __future__ import annotations
 
 import json
+import os
 import random
 import tempfile
 import time
@@ -94,7 +95,9 @@ def on_spark(keys: int, says: Says) -> Record:
         (folder / "in").mkdir()
         for batch in range(BATCHES + 1):
             said = {"insert": CHAIN} if batch == 0 else {("delete", "insert")[batch % 2]: ONE_MORE}
-            _write(folder / "in" / f"{batch:03}.json", [(f"k{number}", said) for number in range(keys)])
+            file = folder / "in" / f"{batch:03}.json"
+            _write(file, [(f"k{number}", said) for number in range(keys)])
+            os.utime(file, (batch + 1, batch + 1))  # Spark takes files in the order of their times
         source = spark.readStream.schema("key string, update string").option("maxFilesPerTrigger", 1)
         changes = fleet(source.json(str(folder / "in")), RULES)
         started = time.perf_counter()
@@ -108,9 +111,11 @@ def on_spark(keys: int, says: Says) -> Record:
             if each["numInputRows"]
         ]
     spark.stop()
-    rate = len(batches) * keys / total
-    says(f"on Spark: {rate:,.0f} updates a second from start to end")
-    return {"batches": batches, "seconds": total, "rate": rate}
+    later = batches[1:]
+    rate = sum(each["updates"] for each in later) / sum(each["seconds"] for each in later)
+    whole = len(batches) * keys / total
+    says(f"on Spark: {rate:,.0f} updates a second after the first batch, {whole:,.0f} from start to end")
+    return {"batches": batches, "seconds": total, "rate": rate, "whole": whole}
 
 
 def _write(path: Path, updates: list[tuple[str, Any]]) -> None:

@@ -11,7 +11,7 @@ Input rows have a `key` (null: all knowledge bases) and either
                              add_rules and remove_rules with texts or names in `terms`; drop lets the key go
 
 and may have a `sequence`, by which the updates of a batch are put in order; rows of a key with the same number are one
-update. Without it they are taken as they come, which Spark keeps within an input partition.
+update. Without it they are taken as they come, and Spark promises no order.
 
 Shards live in Spark's state store, by `transformWithState`, so that a restart from the checkpoint neither loses nor
 repeats an update. There they are a log and now and then a whole; a Python worker holds on to the engines of the shards
@@ -139,10 +139,9 @@ class FleetProcessor(StatefulProcessor):
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         updates, refused = in_order(Message(*row[1:]) for row in rows)
         journal = Journal(self._shelf, self._begin, self._digest())
+        first = key[0] == shard_numbers(self._shards)[0]
         for said_to, error in refused:
-            if (
-                said_to is not None or key[0] == shard_numbers(self._shards)[0]
-            ):  # a row for all came to every shard, and one tells of it
+            if said_to is not None or first:  # a row for all came to every shard, and one tells of it
                 yield _refusal(said_to, error)
         for change in journal.apply(updates, coalesce=self._coalesce):
             yield from self._rows(change)

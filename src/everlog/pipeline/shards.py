@@ -1,9 +1,9 @@
 """Which numbers do shards have, so that Spark spreads them evenly over its tasks?
 
-Spark puts a row into the partition that a hash of its grouping key says, and few keys are easily put into one. A shard
-is not called 0, 1, 2, … but by numbers whose hashes are 0, 1, 2, … modulo the number of shards: wherever that is a
-multiple of the number of partitions, each has as many. The numbers depend on nothing else, so that a checkpoint is good
-for a session with other settings too.
+Spark puts a row into the partition that a hash of its grouping key says, and a few keys are easily put into one. So
+shards are not called 0, 1, 2, … but by numbers whose hashes are 0, 1, 2, … modulo how many shards there are: where that
+is a multiple of the number of partitions, each has as many. The numbers depend on nothing else, so that a checkpoint is
+good for a session with other settings too.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ def folder_name(table: str) -> str:
     """A table's name as a folder's: names that file systems cannot take get a few digits that tell them apart.
 
     >>> folder_name("edge"), folder_name("http://ex.org/p"), folder_name("Edge")
-    ('edge', 'http_ex.org_p-3eb0a6e8', 'Edge-0adf5e9e')
+    ('edge', 'http_ex.org_p-f529a9de', 'Edge-0f82fe72')
     """
     safe = re.sub(r"[^\w.-]+", "_", table).strip("_.")[:80]
     # Some file systems take Edge and edge for the same, and what begins with _ is not a table.

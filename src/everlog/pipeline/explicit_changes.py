@@ -57,8 +57,10 @@ class ExplicitFacts:
         now, gone, then = (part.get(name) for part in (self.now, self.deleted, self.before))
         if then is not None and not whole and arity:
             # Only what the sources name is of interest, and that may be little.
-            named = union([part.select(*id_columns(arity)) for part in (now, gone) if part is not None])
-            then = then.join(named.distinct(), on=id_columns(arity), how="left_semi")
+            parts = [part.select(*id_columns(arity)) for part in (now, gone) if part is not None]
+            if not parts:
+                return []
+            then = then.join(union(parts).distinct(), on=id_columns(arity), how="left_semi")
         found = []
         for frame, flag in ((now, _NOW), (gone, _GONE), (then, _THEN)):
             if frame is not None:

@@ -41,7 +41,8 @@ class DenseIds:
         self._terms = terms
         self.dictionary = Dictionary(terms) if dictionary is None else dictionary
         self._first_new = len(terms)
-        self._new: list[int] = []  # hashes of the terms that came later, by their ids
+        self._new = np.empty(64, np.int64)  # hashes of the terms that came later, by their ids …
+        self._new_count = 0  # … and how many there are: arrays double, so that a stream does not copy them each time
         self._known_new: dict[int, str] = {}
 
     # --- from tables --------------------------------------------------------------------------------------------------
@@ -94,16 +95,19 @@ class DenseIds:
         found[stored] = self._terms.hashes[ids[stored] - 1] if stored.any() else 0
         new = ids >= self._first_new
         if new.any():
-            found[new] = np.array(self._new, np.int64)[ids[new] - self._first_new]
+            found[new] = self._new[ids[new] - self._first_new]
         return found
 
     def _hash_new(self) -> None:
-        for id_ in range(self._first_new + len(self._new), len(self.dictionary)):
+        for id_ in range(self._first_new + self._new_count, len(self.dictionary)):
             key = self.dictionary.key(id_)
             hash_ = id_of_key(key)
             self._check(hash_, key)
             self._known_new[hash_] = key
-            self._new.append(hash_)
+            if self._new_count == len(self._new):
+                self._new = np.concatenate([self._new, np.empty_like(self._new)])
+            self._new[self._new_count] = hash_
+            self._new_count += 1
 
     def _check(self, hash_: int, key: str) -> None:
         place = int(np.searchsorted(self._terms.hashes, hash_))
@@ -118,10 +122,10 @@ class DenseIds:
         self._hash_new()
         rows = [
             (hash_, self.dictionary.key(self._first_new + place))
-            for place, hash_ in enumerate(self._new[count:], start=count)
+            for place, hash_ in enumerate(self._new[count : self._new_count].tolist(), start=count)
         ]
         # Integers that are small enough there live in their ids.
-        return [(hash_, key) for hash_, key in rows if hash_ & 7 != INTEGER], len(self._new)
+        return [(hash_, key) for hash_, key in rows if hash_ & 7 != INTEGER], self._new_count
 
 
 assert INLINE_LEAST > -MOST and INLINE_MOST < MOST, "integers in the ids of this process are in those of tables too"

@@ -105,7 +105,7 @@ rounds = 10
 seconds = 2.5
 
 [maintain]
-way = "paged"
+way = "resident"
 memory = "1.5 GiB"
 
 [stream]
@@ -131,7 +131,7 @@ def test_everything_else_that_is_written_is_read(folder: Path) -> None:
     assert [(view.name, view.path) for view in settings.views] == [("ends", folder / "ends.rq"), ("starts", None)]
     assert (settings.limits.rounds, settings.limits.seconds) == (10, 2.5)
     assert settings.limits.facts == Limits().facts
-    assert settings.maintain == MaintainSettings("paged", 3 << 29)
+    assert settings.maintain == MaintainSettings("resident", 3 << 29)
     assert settings.stream == StreamSettings(
         str(folder / "updates"), str(folder / "kept_stream"), "stop", "available-now"
     )
@@ -278,7 +278,7 @@ def test_patterns_stand_for_files(folder: Path) -> None:
         ('program = "rules.dl"\n[limits]\nrounds = 0', "P103", 3, "a whole number above 0"),
         ('program = "rules.dl"\n[limits]\nround = 3', "P102", 3, "no setting 'round' in [limits]"),
         ('program = "rules.dl"\n[[limits]]\nrounds = 3', "P103", 2, "write [limits]"),
-        ('program = "rules.dl"\n[maintain]\nway = "page"', "P103", 3, 'did you mean "paged"?'),
+        ('program = "rules.dl"\n[maintain]\nway = "bulky"', "P103", 3, 'did you mean "bulk"?'),
         ('program = "rules.dl"\n[maintain]\nmemory = "lots"', "P103", 3, 'a size such as "2 GB"'),
         ('program = "rules.dl"\n[stream]\ntrigger = "now"', "P103", 3, '"available-now" or a number of seconds'),
         ('program = "rules.dl"\n[[view]]\nname = "v"', "P104", 2, "has no query"),

@@ -1,7 +1,7 @@
 """What does a pipeline.toml say?
 
     program = "rules.dl"            # the rules; their @import and @export lines count too
-    tables = "tables"               # where facts are stored between runs (table_store.py); a local folder
+    tables = "tables"               # where facts are stored between runs (tables/table_store.py); a local folder
     results = "out"                 # where outputs with a relative path go; beside this file by default
     max_rejects = 0.01              # the share of a source's lines that may be malformed; with more a run fails
 
@@ -38,7 +38,7 @@
     seconds = 3600
 
     [maintain]                      # how tables are kept true
-    way = "auto"                    # "resident", "paged" or "bulk" force one
+    way = "auto"                    # "resident" or "bulk" force one
     memory = "2 GB"                 # that facts may take in process
 
     [stream]                        # updates that arrive while the pipeline runs

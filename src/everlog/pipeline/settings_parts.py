@@ -15,7 +15,7 @@ from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.toml_reader import TomlReader, flat, named, read_size
 from everlog.rules.syntax import Program
 
-WAYS = ("auto", "resident", "paged", "bulk")
+WAYS = ("auto", "resident", "bulk")
 ON_ERROR = ("set-aside", "stop")
 AVAILABLE_NOW = "available-now"
 

@@ -17,7 +17,6 @@ from everlog.rules.syntax import Program
 
 WAYS = ("auto", "resident", "bulk")
 ON_ERROR = ("set-aside", "stop")
-AVAILABLE_NOW = "available-now"
 
 _QUERY_FILES = (".rq", ".sparql")
 

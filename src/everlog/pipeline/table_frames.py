@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WRITTEN = "relation int, file string, rows bigint"
-_BUFFERED = 1 << 16  # rows of a relation that a task gathers before it writes them
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -192,7 +191,3 @@ def union(frames: Sequence[DataFrame]) -> DataFrame:
 def explicit_facts(frame: DataFrame, arity: int) -> DataFrame:
     """The explicit facts among the rows of a table."""
     return frame.where(f.col(EXPLICIT)).select(*id_columns(arity))
-
-
-def nothing(spark: SparkSession, schema: Any) -> DataFrame:
-    return spark.createDataFrame([], schema)

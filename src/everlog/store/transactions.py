@@ -126,9 +126,6 @@ class Transaction(TakesUpdates):
                 self._left = left
         return step.change(self._began.version + 1)
 
-    def change_views(self, views: Mapping[str, ViewQuery]) -> None:
-        self.apply(Update(), views=views)
-
     def only(self, update: Update, *, covers: int = 1, **options: Any) -> Change:
         """Apply an update that is all there is to this transaction, and commit it."""
         started = time.perf_counter()

@@ -182,16 +182,6 @@ def create(folder: Path, types: Mapping[str, str], added: Sequence[DataFile]) ->
     return 0
 
 
-def overwrite(folder: Path, types: Mapping[str, str], added: Sequence[DataFile]) -> None:
-    """Make the files the whole content of a table, new or not; readers see all of it or what was there before."""
-    from deltalake import DeltaTable
-
-    if not DeltaTable.is_deltatable(str(folder)):
-        create(folder, types, added)
-        return
-    DeltaTable(str(folder)).create_write_transaction(_actions(folder, added), "overwrite", _schema(types))
-
-
 def _schema(types: Mapping[str, str]) -> Any:
     from deltalake import Field, Schema
     from deltalake.schema import PrimitiveType

@@ -138,10 +138,6 @@ class SparkEngine:
         """The terms that expressions and aggregates produced, as frames (id, key); for pipelines."""
         return list(self._expressions.new_terms)
 
-    def use_terms(self, terms: DataFrame) -> None:
-        """Look terms up in this dictionary, (id, key), each id once."""
-        self._given_terms = terms
-
     def relations(self) -> list[str]:
         return list(self._state.shapes)
 

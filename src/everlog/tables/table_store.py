@@ -20,6 +20,7 @@ import difflib
 import hashlib
 import re
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -137,9 +138,15 @@ class TableStore:
     # --- what is not needed any more ----------------------------------------------------------------------------------
 
     def tidy(self) -> int:
-        """Remove the files that no version names: what killed runs left behind. Returns how many there were."""
+        """Remove what killed runs left behind since the last version. Returns how many files there were.
+
+        Folders of files say for which version they were written: those of older versions need not be looked at, however
+        many there are.
+        """
         with commits.writer_lock(self.folder):
-            return self._tidy()
+            newest = self.commit()
+            named = self._named([newest])
+            return sum(_tidy_folder(folder, named.get(folder.name), newest.version) for folder in self._table_folders())
 
     def vacuum(self, keep: int) -> tuple[int, int]:
         """Forget all but the last versions, and remove the files that only the others needed.
@@ -154,37 +161,57 @@ class TableStore:
             return len(old), self._tidy()
 
     def _tidy(self) -> int:
+        """Remove every file that no version names."""
+        named = self._named(map(self.commit, self.versions()))
+        return sum(_tidy_folder(folder, named.get(folder.name), 0) for folder in self._table_folders())
+
+    def _table_folders(self) -> list[Path]:
+        there = self.folder.iterdir() if self.folder.is_dir() else ()
+        return [folder for folder in there if folder.is_dir() and not folder.name.startswith("_")]
+
+    def _named(self, versions: Iterable[Commit]) -> dict[str, set[str]]:
+        """The files that versions consist of, by the folders of their tables."""
         named: dict[str, set[str]] = {}
         seen: set[tuple[str, int]] = set()
-        for version in self.versions():
-            commit = self.commit(version)
+        for commit in versions:
             for table, state in commit.tables.items():
                 files = named.setdefault(state.folder, set())
                 if (state.folder, state.delta) not in seen:
                     seen.add((state.folder, state.delta))
                     files.update(self.logs.files(self.folder / state.folder, state.delta))
                 files.update(str(self.folder / state.folder / name) for name in commit.added.get(table, ()))
-        return sum(
-            _tidy_folder(folder, named.get(folder.name))
-            for folder in (self.folder.iterdir() if self.folder.is_dir() else ())
-            if folder.is_dir() and not folder.name.startswith("_")
-        )
+        return named
 
 
-def _tidy_folder(folder: Path, named: set[str] | None) -> int:
-    removed = 0
-    for file in folder.rglob("*.parquet"):
-        # The log's checkpoints are Parquet too.
-        if named is None or (str(file) not in named and delta_log.LOG not in file.parts):
-            file.unlink()
-            removed += 1
-    if named is None:
-        shutil.rmtree(folder)
-        return removed
+def _tidy_folder(folder: Path, named: set[str] | None, since: int) -> int:
+    """Remove files that are not named, of versions from some one on; and the folder, if nothing is left in it."""
+    # A table without rows is its log alone, and may be one of an older version.
+    removed, stays = 0, named is not None or (since > 0 and (folder / delta_log.LOG).is_dir())
     for below in folder.iterdir():
-        if below.name != delta_log.LOG and below.is_dir() and not any(below.rglob("*.parquet")):
+        if below.name == delta_log.LOG or not below.is_dir():
+            continue
+        if _written_for(below.name) < since:
+            stays = True
+            continue
+        for file in below.rglob("*.parquet"):
+            if named is None or str(file) not in named:
+                file.unlink()
+                removed += 1
+        if not any(below.rglob("*.parquet")):
             shutil.rmtree(below)
+    if not stays:
+        shutil.rmtree(folder)
     return removed
+
+
+def _written_for(name: str) -> int:
+    """The version for which a folder of files was written; a large number where its name does not say.
+
+    >>> _written_for("change-17-0a1b2c"), _written_for("0123") > 1_000_000
+    (17, True)
+    """
+    found = re.fullmatch(rf"(?:{BASE}|{CHANGE})-(\d+)-\w+", name)
+    return int(found[1]) if found else 1 << 62
 
 
 def folder_name(table: str) -> str:

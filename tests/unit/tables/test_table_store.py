@@ -131,6 +131,20 @@ def test_tidy_removes_strays_and_nothing_else(store: TableStore, tmp_path: Path)
     assert rows(store, "facts_edge") == {(1, 2)}
 
 
+def test_tidy_leaves_tables_without_rows_and_older_versions(store: TableStore) -> None:
+    with store.begin() as transaction:
+        put(transaction, "empty", [])
+        put(transaction, "gone", [(1, 1, 1)])
+        transaction.commit()
+    with store.begin() as transaction:
+        transaction.drop("gone")
+        put(transaction, "edge", [(1, 2, 1)])
+        transaction.commit()
+    assert store.tidy() == 0 and store.vacuum(keep=2) == (0, 0)
+    assert rows(store, "empty") == set() and rows(store, "gone", 1) == {(1, 1)} and rows(store, "edge") == {(1, 2)}
+    assert store.vacuum(keep=1) == (1, 1) and rows(store, "empty") == set()
+
+
 def test_a_second_writer_is_told_who_the_first_is(store: TableStore) -> None:
     with store.begin(), pytest.raises(CommitConflictError, match=r"being written by process \d+ on "):
         store.begin()

@@ -282,7 +282,7 @@ class _Run:
                 return way, base
             self.says(f"maintain: {way.name}, {way.why}")
             if way.name == RESIDENT:
-                return way, self._in_process(base, encoded, explicit, change, info, started)
+                return way, self._in_process(encoded, explicit, change, info, ingested, started)
             return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started)
         finally:
             if change is not None:
@@ -304,11 +304,11 @@ class _Run:
 
     def _in_process(
         self,
-        base: Commit,
         encoded: Any,
         explicit: ExplicitFacts,
         change: DataFrame | None,
         info: Mapping[str, Any],
+        ingested: Any,
         started: float,
     ) -> Commit:
         from everlog.pipeline.encode import collisions
@@ -319,6 +319,8 @@ class _Run:
             terms = encoded.new_terms.toArrow()
         rows = change.toArrow() if change is not None else no_rows()
         with Resident(self.store.folder, self.settings.limits) as resident:
+            if self.rejected:
+                resident.note(REJECTS, ingested.rejects.toArrow(), REJECT_COLUMNS)
             resident.learn(zip(terms["id"].to_pylist(), terms["key"].to_pylist(), strict=True))
             made = resident.update(rows, relations, self.settings.program, self.settings.views, info)
         self._done("maintain", sum(map(sum, made.counts().values())), "changes", started)
@@ -354,7 +356,8 @@ class _Run:
                 self.settings.limits,
             )
             commit = transaction.commit({**info, **said})
-        changed = sum(sum(_moved(commit, name, base)) for name in relation_tables(commit))
+        names = [name for name in relation_tables(commit) if not is_auxiliary(name)]
+        changed = sum(sum(_moved(commit, name, base)) for name in names)
         self._done("maintain", changed, "changes", started)
         if not self.settings.views:
             return commit

@@ -21,8 +21,10 @@ from everlog.store.changes import Change
 from everlog.store.encoding import EncodedFacts
 from everlog.store.opening import open as open_knowledge_base
 from everlog.store.store import KnowledgeBase
+from everlog.store.table_journal import PlainRows
 from everlog.store.updates import Update
 from everlog.store.view_queries import view_query
+from everlog.tables.layout import VERSION
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +56,11 @@ class Resident:
     ) -> None:
         self.kb.close()
 
+    def note(self, table: str, rows: pa.Table, columns: Mapping[str, str]) -> None:
+        """Rows that the next version adds to a table that is no relation's."""
+        version = np.full(rows.num_rows, self.kb.version + 1, np.int64)
+        self.tables.also.append(PlainRows(table, rows.select(list(columns)).append_column(VERSION, [version]), columns))
+
     def learn(self, terms: Iterable[tuple[int, str]]) -> None:
         """Terms that are new, by their ids."""
         for id_, key in terms:
@@ -84,8 +91,9 @@ class Resident:
             for weight, found in ((1, edits[0]), (-1, edits[1])):
                 chosen = np.flatnonzero((numbers == number) & (weights == weight))
                 if len(chosen):
+                    # Columns that other relations do not have are null there: NumPy would make doubles of such ids.
                     columns = [
-                        self.tables.ids.dense(rows[f"c{place}"].to_numpy()[chosen].astype(np.int64))
+                        self.tables.ids.dense(rows[f"c{place}"].take(chosen).to_numpy())
                         for place in range(1, arity + 1)
                     ]
                     found.append(EncodedFacts(name, WeightedFacts.present(columns, len(chosen))))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,7 @@ from everlog.plans.flat_rules import is_auxiliary
 from everlog.store.snapshots import definitions_as_data, known_of
 from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, shapes_as_data, table_of
 from everlog.tables.commits import Commit, CommitConflictError
-from everlog.tables.compaction import compact
+from everlog.tables.compaction import compact, is_due
 from everlog.tables.dense_ids import DenseIds
 from everlog.tables.layout import BAG, DERIVATIONS, EXPLICIT, PLAIN, RANK, SET, VERSION, WEIGHT, fact_columns
 from everlog.tables.table_store import TableStore
@@ -35,6 +35,14 @@ if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
 
 
+class PlainRows(NamedTuple):
+    """Rows for a table that is no relation's, with all of its columns."""
+
+    table: str
+    rows: pa.Table
+    columns: Mapping[str, str]
+
+
 class TableJournal:
     """Appends what updates touch to tables."""
 
@@ -42,10 +50,11 @@ class TableJournal:
 
     def __init__(self, timeline: Timeline, store: TableStore, ids: DenseIds, commit: Commit) -> None:
         self._timeline, self._store, self.ids = timeline, store, ids
-        self._version, self._terms = commit.version, ids.terms_since(0)[1]
+        self._last, self._terms = commit, ids.terms_since(0)[1]
         self._known_is_due = False  # what maintenance knows after a change of rules is known when that is in place
         self._closed = False
         self.info: dict[str, Any] = {}  # what the versions from now on are to say besides
+        self.also: list[PlainRows] = []  # what the next version is to add to other tables
 
     def write(self, step: Step, version: int) -> int:
         self.check_open()
@@ -56,14 +65,16 @@ class TableJournal:
             else:
                 self._write_touched(transaction, step)
             terms = self._write_terms(transaction)
-            transaction.commit(self._info(transaction, step))
-        self._version, self._terms = version, terms
+            for more in self.also:
+                transaction.append(more.table, more.rows, more.columns, PLAIN)
+            self._last = transaction.commit(self._info(transaction, step))
+        self._terms, self.also = terms, []
         self._known_is_due = step.target.step is not None or step.replaces
         return version
 
     def _begin(self) -> TableTransaction:
         transaction = self._store.begin()
-        if transaction.base.version != self._version:
+        if transaction.base.version != self._last.version:
             transaction.abort()
             raise CommitConflictError(
                 f"{self._store.folder}: version {transaction.base.version} was committed by another writer",
@@ -138,7 +149,7 @@ class TableJournal:
 
     def last_info(self) -> Mapping[str, Any]:
         """What the last version says of itself."""
-        return self._store.commit(self._version).info
+        return self._last.info
 
     def check_open(self) -> None:
         if self._closed:
@@ -148,16 +159,18 @@ class TableJournal:
         """It was on disk when it was written."""
 
     def synced(self) -> int:
-        return self._version
+        return self._last.version
 
     def snapshot_if_due(self) -> None:
-        if not self._closed:
+        if not self._closed and any(map(is_due, self._last.tables.values())):
             compact(self._store, only_due=True)
+            self._last = self._store.commit()
 
     def snapshot(self) -> Path:
         with self._timeline.paused():
             self._write_known()
             compact(self._store)
+            self._last = self._store.commit()
         return self._store.folder
 
     def close(self) -> None:
@@ -172,7 +185,7 @@ class TableJournal:
             with self._begin() as transaction:
                 known = list(known_of(self._timeline.workings.maintenance))
                 transaction.base = replace(transaction.base, info={**transaction.base.info, "known": known})
-                transaction.commit_again()
+                self._last = transaction.commit_again()
             self._known_is_due = False
 
 

@@ -57,7 +57,9 @@ def derived(
 def listed(found: Materialised, facts: Facts) -> dict[str, set[tuple[str, ...]]]:
     """The facts of relations that rules define, as keys of terms."""
     keys = {id_of_key(key_of(term)): key_of(term) for rows in facts.values() for row in rows for term in row}
-    keys |= {row["id"]: row["key"] for row in found.new_terms.collect()}
+    keys |= found.constants
+    if found.new_terms is not None:
+        keys |= {row["id"]: row["key"] for row in found.new_terms.collect()}
 
     def key(id_: int) -> str:
         return f"^integer {id_ >> 3}" if id_ & 7 == 4 else keys[id_]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from everlog.engines.interface import Shape
 from everlog.engines.spark.tagged import tag
@@ -17,6 +18,7 @@ from everlog.limits import Limits
 from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
+from everlog.pipeline.bulk_facts import Batches
 from everlog.pipeline.bulk_settings import BulkSettings
 from everlog.pipeline.explicit_changes import ExplicitFacts
 from everlog.pipeline.table_frames import (
@@ -50,8 +52,12 @@ def derive_in_bulk(
     materialise: Callable[..., Any],
     says: Says,
     limits: Limits,
+    counts: Mapping[str, int] | None = None,
 ) -> dict[str, Any]:
-    """Append what a change comes to; gives what the commit is to say of program and maintenance."""
+    """Append what a change comes to; gives what the commit is to say of program and maintenance.
+
+    `counts`: how many facts of each relation are explicit after the change, where that is known.
+    """
     names = list(explicit.arities)
     given = {
         name: explicit.after(name, change) if change is not None else explicit.before[name]
@@ -60,11 +66,12 @@ def derive_in_bulk(
     }
     dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else _no_terms(spark)
     settings = BulkSettings(auxiliaries=True)
-    made = materialise(spark, program, given, dictionary.select("id", "key"), says, limits, settings)
+    made = materialise(spark, program, given, dictionary.select("id", "key"), says, limits, settings, counts)
     try:
         evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True).after
         with made.reading():
-            append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
+            if made.new_terms is not None:
+                append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
             _append(spark, transaction, made, {shape.name: shape for shape in shapes(evaluated.components)}, given)
         return _info(program, transaction, evaluated, made, explicit)
     finally:
@@ -89,25 +96,30 @@ def _append(
     width = max([1, *arities.values()])
     numbers = {name: number for number, name in enumerate(arities)}
     kinds = {name: BAG if name in wanted and wanted[name].bag else SET for name in arities}
-    new = [part for part in made.parts]
-    for name in given:
-        if name not in made.defined:
-            new.append(_as_given(given[name], numbers[name], arities[name], width))
+    stated = [
+        tag(given[name], numbers[name], arities[name], width, explicit=True)
+        for name in given
+        if name not in made.defined
+    ]
     old = [
         tagged_rows(read_so_far(spark, transaction, table_of(name)), numbers[name], arities[name], width)
         for name in names
         if table_of(name) in transaction.tables
     ]
-    bags = [numbers[name] for name in arities if kinds[name] == BAG]
-    frame = tagged_changes(union(new), union(old) if old else None, width, bags) if new else None
-    if frame is None:
+    if not stated and not made.parts:
         return
     targets = [Target(table_of(name), arities[name], kinds[name]) for name in arities]
-    append_tagged(transaction, frame, targets)
+    if old:
+        bags = [numbers[name] for name in arities if kinds[name] == BAG]
+        changes = tagged_changes(union([*made.parts, *stated]), union(old), width, bags)
+        append_tagged(transaction, changes.mapInArrow, targets)
+        return
 
+    def mapped(function: Batches, schema: StructType) -> DataFrame:
+        derived = [made.mapped(function, schema)] if made.parts else []
+        return union([*derived, *(frame.mapInArrow(function, schema) for frame in stated)])
 
-def _as_given(frame: DataFrame, number: int, arity: int, width: int) -> DataFrame:
-    return tag(frame, number, arity, width, explicit=True)
+    append_tagged(transaction, mapped, targets)
 
 
 def _info(

@@ -42,10 +42,15 @@ class Encoded:
     new_terms: DataFrame
 
 
-def encode(facts: Mapping[str, DataFrame], dictionary: DataFrame | None = None) -> Encoded:
-    """The ids of facts given as term keys, and the terms that the dictionary (id, key) lacks."""
+def encode(
+    facts: Mapping[str, DataFrame], dictionary: DataFrame | None = None, others: DataFrame | None = None
+) -> Encoded:
+    """The ids of facts given as term keys, and the terms that the dictionary (id, key) lacks.
+
+    `others`: keys of terms that need an id too, though no fact has them.
+    """
     encoded = {relation: _ids(frame) for relation, frame in facts.items()}
-    with_terms = [frame for frame in facts.values() if frame.columns]
+    with_terms = [frame for frame in facts.values() if frame.columns] + ([others] if others is not None else [])
     if not with_terms:
         return Encoded(encoded, SparkSession.active().createDataFrame([], "id long, key string"))
     return Encoded(encoded, _new_terms(with_terms, dictionary))

@@ -77,6 +77,12 @@ class ExplicitFacts:
                 )
         return found
 
+    def count(self, change: DataFrame) -> dict[str, int]:
+        """How many facts of each relation a change has, the relations without any too."""
+        rows = change.groupBy(RELATION).count().collect()
+        found = {int(row[RELATION]): int(row["count"]) for row in rows}
+        return {name: found.get(number, 0) for number, name in enumerate(self.arities)}
+
     def after(self, name: str, change: DataFrame) -> DataFrame:
         """What is explicit of a relation after the change."""
         arity = self.arities[name]

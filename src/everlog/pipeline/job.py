@@ -29,6 +29,7 @@ from everlog.pipeline.show import show_pipeline
 from everlog.pipeline.ways import RESIDENT, Way, choose_way
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.checks import check_program
+from everlog.rules.constants import program_constants
 from everlog.rules.syntax import Constant, Program
 from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, table_of
 from everlog.tables.commits import Commit
@@ -222,7 +223,9 @@ class _Run:
         tables = relation_tables(base)
         for relation, frame in (*keys.items(), *gone.items()):
             self._check_arity(tables, relation, len(frame.columns))
-        encoded = self.stages.encode(keys, self._dictionary(base))
+        constants = [(key_of(term),) for term in program_constants(self.settings.program)]
+        others = self.spark.createDataFrame(constants, "key string") if constants else None
+        encoded = self.stages.encode(keys, self._dictionary(base), others)
         vanished = {
             name: "snapshot" for name in base.info.get("snapshots", ()) if name not in kinds and name not in keys
         }
@@ -270,20 +273,19 @@ class _Run:
         known = "definitions" in base.info
         info = self._info(ingested)
         change = explicit.change()
-        if not base.version:
-            way = choose_way(self.settings.maintain, base, 0, known=known)
-            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started)
-        change = change.persist() if change is not None else None
+        change = change.persist() if change is not None else None  # sources are read and encoded once
         try:
-            changed = change.count() if change is not None else 0
+            moved = explicit.count(change) if change is not None else {}
+            changed = sum(moved.values())
             way = choose_way(self.settings.maintain, base, changed, known=known)
-            if not changed and self._is_same(base, info):
+            if base.version and not changed and self._is_same(base, info):
                 self.says(f"nothing new: version {base.version} stays the last")
                 return way, base
             self.says(f"maintain: {way.name}, {way.why}")
             if way.name == RESIDENT:
                 return way, self._in_process(encoded, explicit, change, info, ingested, started)
-            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started)
+            counts = moved if not base.version else None
+            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started, counts)
         finally:
             if change is not None:
                 change.unpersist()
@@ -335,6 +337,7 @@ class _Run:
         info: dict[str, Any],
         ingested: Any,
         started: float,
+        counts: Mapping[str, int] | None,
     ) -> Commit:
         from everlog.pipeline.bulk import derive_in_bulk
         from everlog.pipeline.encode import collisions
@@ -354,6 +357,7 @@ class _Run:
                 self.stages.materialise,
                 self.says,
                 self.settings.limits,
+                counts,
             )
             commit = transaction.commit({**info, **said})
         names = [name for name in relation_tables(commit) if not is_auxiliary(name)]

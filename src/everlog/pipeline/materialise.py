@@ -46,6 +46,8 @@ from everlog.store.constraints import MOST_MATCHES, Broken, refuse_broken
 
 Says = Callable[[str], None]
 
+_NAMES_TOLD = 6  # relations that a line of progress names
+
 
 @dataclass
 class ComponentReport:
@@ -82,7 +84,8 @@ class Materialised:
     """Everything that follows from the facts, described; reading it runs the jobs."""
 
     relations: tuple[tuple[str, int], ...]  # names and arities, which the tag of a row is an index into
-    new_terms: DataFrame  # (id, key), each id once; some may be in the dictionary already
+    new_terms: DataFrame | None  # that came up: (id, key), each id once; some may be in the dictionary already
+    constants: Mapping[int, str]  # ids and keys of the program's constants, which facts may have too
     report: list[ComponentReport]
     defined: tuple[str, ...]  # the relations that rules define, all of whose facts are in the parts
     _parts: list[Part] = field(default_factory=list)
@@ -176,8 +179,11 @@ class _Bulk:
         self._driver = HashDictionary()
         self._dictionary = dictionary.select("id", "key")
         self._rules = name_rules(program.rules)
-        constants = [(self._driver.encode(term), key_of(term)) for term in program_constants(program)]
-        self._constants = spark.createDataFrame(constants, "id long, key string")
+        self._constants = {self._driver.encode(term): key_of(term) for term in program_constants(program)}
+        self._concluded = {
+            rule.name: [f"constraint {rule.name}"] if is_constraint(rule) else [head.relation for head in rule.heads]
+            for rule in self._rules
+        }
         self._given, self._counts = dict(given), counts
         self._reports: list[ComponentReport] = []
         self._rounds: RoundStages | None = None
@@ -203,7 +209,8 @@ class _Bulk:
         return self._materialised(known, components)
 
     def _facts(self, arities: Mapping[str, int], components: Sequence[Component[EvaluatedRule]]) -> BulkFacts:
-        terms = self._dictionary.unionAll(self._constants).dropDuplicates(["id"])
+        constants = self._spark.createDataFrame(list(self._constants.items()), "id long, key string")
+        terms = self._dictionary.unionAll(constants).dropDuplicates(["id"])
         known = BulkFacts(self._spark, self._given, arities, terms, self._counts)
         rules = [rule for component in components for rule in component.rules]
         if self._settings.way != "one task":
@@ -265,6 +272,7 @@ class _Bulk:
         if not component.recursive:
             known.add(self._frames.part(component), heads, keys=False, again=again)
             self._report(component, "frames", "", started)
+            self._say_way([component], "frames", "")
             return
         if self._settings.way != "rounds" and self._fits_a_task(known, component):
             self._one_task(known, [component], why, again=again)
@@ -273,6 +281,7 @@ class _Bulk:
         frame, report = self._rounds.part(component)
         known.add(frame, heads, keys=False, again=False)  # its frames are checkpoints
         self._report(component, "rounds", why, started, report.rounds, sum(report.gained.values()))
+        self._say_way([component], "rounds", why)
 
     def _fits_a_task(self, known: BulkFacts, component: Component[EvaluatedRule]) -> bool:
         relations = {atom.relation for atom in Stage([component], NoPivot("")).reads()}
@@ -303,6 +312,7 @@ class _Bulk:
         known.add(made.frame, own, keys=made.keys, again=again, rows=made.rows, task=made.task)
         for component in components:
             self._report(component, "one task", why, started, tasks=made.reports)
+        self._say_way(components, "one task", why)
 
     def _by_pivot(self, known: BulkFacts, stage: Stage, later: Sequence[Stage]) -> None:
         started = time.perf_counter()
@@ -318,6 +328,7 @@ class _Bulk:
         known.add(made.frame, heads, keys=made.keys, again=again, rows=made.rows, task=made.task)
         for component in stage.components:
             self._report(component, f"pivot {stage.pivot.of(_heads([component]))}", "", started, tasks=made.reports)
+        self._say_way(stage.components, "divided by pivot", "")
 
     def _wanted(self, relation: str) -> bool:
         return self._settings.auxiliaries or not is_auxiliary(relation)
@@ -338,10 +349,11 @@ class _Bulk:
             unclaimed = self._unclaimed(known, relation, components)
             if unclaimed is not None:
                 parts.append(unclaimed)
-        terms = reduce(DataFrame.unionAll, [self._constants, *known.new_terms]).dropDuplicates(["id"])
+        made = known.new_terms
+        terms = reduce(DataFrame.unionAll, made).dropDuplicates(["id"]) if made else None
         given = {name: frame for name, frame in self._given.items() if name not in defined}
         found = [part for part in parts if part is not None]
-        return Materialised(tuple(known.arities.items()), terms, self._reports, defined, found, given)
+        return Materialised(tuple(known.arities.items()), terms, self._constants, self._reports, defined, found, given)
 
     def _only_wanted(self, known: BulkFacts, part: Part, defined: set[str]) -> Part | None:
         """The part without relations that only evaluation knows of, and without constraints, which are empty."""
@@ -398,17 +410,19 @@ class _Bulk:
         seconds = time.perf_counter() - started
         report = ComponentReport(names, way, why, component.number, seconds, rounds, facts, tasks)
         self._reports.append(report)
-        self._says(f"{', '.join(names)}: {way}{f' ({why})' if why else ''}")
+
+    def _say_way(self, components: Sequence[Component[EvaluatedRule]], way: str, why: str) -> None:
+        """One line for all that goes the same way."""
+        names = list(dict.fromkeys(name for each in components for name in self._users_names(each.relations())))
+        more = f" and {len(names) - _NAMES_TOLD} more" if len(names) > _NAMES_TOLD else ""
+        self._says(f"{', '.join(names[:_NAMES_TOLD])}{more}: {way}{f' ({why})' if why else ''}")
 
     def _say_round(self, relations: Sequence[str], number: int, gained: int, seconds: float) -> None:
         self._says(f"{', '.join(self._users_names(relations))}: round {number}, {gained:,} new facts, {seconds:.2f} s")
 
     def _users_names(self, relations: Sequence[str]) -> list[str]:
         """The relations of a component as the user knows them, auxiliary ones replaced by what their rule defines."""
-        heads = {
-            rule.name: [f"constraint {rule.name}"] if is_constraint(rule) else [head.relation for head in rule.heads]
-            for rule in self._rules
-        }
+        heads = self._concluded
         names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [_users_name(name)] for name in relations]
         return list(dict.fromkeys(name for some in names for name in some))
 

@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from everlog.engines.spark.tagged import RELATION, id_columns, tag
+from everlog.pipeline.bulk_facts import Batches
 from everlog.pipeline.delta_files import spark_path, with_our_errors
 from everlog.tables.commits import TableState
 from everlog.tables.layout import BAG, DERIVATIONS, EXPLICIT, PLAIN, RANK, STATE, VERSION, WEIGHT, fact_columns
@@ -29,7 +31,11 @@ from everlog.tables.writing import Place, TableTransaction
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_WRITTEN = "relation int, file string, rows bigint"
+_WRITTEN = StructType(
+    [StructField("relation", IntegerType()), StructField("file", StringType()), StructField("rows", LongType())]
+)
+
+Mapped = Callable[[Batches, StructType], DataFrame]  # what a function makes of the batches of tagged rows
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -104,10 +110,11 @@ def append_plain(transaction: TableTransaction, table: str, frame: DataFrame, co
     return transaction.end_write(place)
 
 
-def append_tagged(transaction: TableTransaction, frame: DataFrame, targets: Sequence[Target]) -> dict[str, int]:
+def append_tagged(transaction: TableTransaction, mapped: Mapped, targets: Sequence[Target]) -> dict[str, int]:
     """Write facts of many relations, in one job; returns how many rows each table got.
 
-    The weight of a row says what this version does to its fact.
+    `mapped` hands the function that writes to whatever has the rows: `frame.mapInArrow`, or tasks that derive them. The
+    weight of a row says what this version does to its fact.
     """
     places = [transaction.begin_write(target.table, fact_columns(target.arity), target.kind) for target in targets]
     for place in places:
@@ -117,7 +124,7 @@ def append_tagged(transaction: TableTransaction, frame: DataFrame, targets: Sequ
     write = _writer(places, targets, transaction.version)
 
     def run() -> None:
-        for row in frame.mapInArrow(write, _WRITTEN).collect():
+        for row in mapped(write, _WRITTEN).collect():
             written.setdefault(row["relation"], []).append(row["file"])
             rows[row["relation"]] += row["rows"]
 
@@ -127,9 +134,7 @@ def append_tagged(transaction: TableTransaction, frame: DataFrame, targets: Sequ
     return {target.table: rows[number] for number, target in enumerate(targets)}
 
 
-def _writer(
-    places: Sequence[Place], targets: Sequence[Target], version: int
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _writer(places: Sequence[Place], targets: Sequence[Target], version: int) -> Batches:
     paths = [str(place.path) for place in places]
     columns = [id_columns(target.arity) for target in targets]
 
@@ -141,10 +146,8 @@ def _writer(
     return write
 
 
-def tagged_changes(new: DataFrame, old: DataFrame | None, width: int, bags: Sequence[int]) -> DataFrame:
+def tagged_changes(new: DataFrame, old: DataFrame, width: int, bags: Sequence[int]) -> DataFrame:
     """What turns the facts of one tagged frame into those of another: a row for each fact of which anything differs."""
-    if old is None:
-        return new
     about = [EXPLICIT, DERIVATIONS, RANK]
     is_bag = f.col(RELATION).isin(list(bags)) if bags else f.lit(False)
     names = [RELATION, *id_columns(width)]

@@ -1,7 +1,8 @@
 """Which temperature sensors of fifty wind farms are odd, and by how much?
 
 Makes two days of readings (farms.py), brings them through the Spark pipeline of pipeline.toml, and shows what it found:
-tables on the terminal, a CSV file and a plot in out/wind_farm. Run again, it finds nothing new and says so.
+tables on the terminal, a CSV file and a plot in out/wind_farm. Run again, it finds nothing new and says so. Then
+readings and rules change while the pipeline streams (stream.py), and the odd sensors follow.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ sys.path.insert(0, str(FOLDER.parent.parent))  # so that it runs from any folder
 
 from examples.wind_farm.farms import Farms, csv_files, make_farms  # noqa: E402
 from examples.wind_farm.plot import plot_farms  # noqa: E402
-from examples.wind_farm.report import read_odd, read_temperatures, show  # noqa: E402
+from examples.wind_farm.report import read_odd, read_temperatures, show, show_happened  # noqa: E402
+from examples.wind_farm.stream import tell  # noqa: E402
 
+from everlog.engines.spark.session import session_for_a_while  # noqa: E402
 from everlog.errors import EverlogError, ProgramError  # noqa: E402
 from everlog.pipeline.job import PipelineReport, run_pipeline  # noqa: E402
-from everlog.pipeline.settings import read_settings  # noqa: E402
+from everlog.pipeline.settings import Settings, read_settings  # noqa: E402
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,10 +39,8 @@ def results_of(folder: Path) -> Path:
     return folder.parent.parent / "out" / "wind_farm"
 
 
-def run(
-    farms: Farms, folder: Path = FOLDER, spark: SparkSession | None = None, says: Callable[[str], None] = print
-) -> PipelineReport:
-    """Write the readings and run the pipeline over them."""
+def prepare(farms: Farms, folder: Path = FOLDER, says: Callable[[str], None] = print) -> Settings:
+    """Write the readings, and read what is to be done with them."""
     results = results_of(folder)
     results.mkdir(parents=True, exist_ok=True)
     texts = csv_files(farms)
@@ -48,9 +49,17 @@ def run(
         if (results / "tables").exists():  # first: killed after this, the next run comes here again
             says("other readings than last time: starting with empty tables")
             shutil.rmtree(results / "tables")
+            shutil.rmtree(results / "stream", ignore_errors=True)  # of those tables
         for name, text in texts.items():
             (results / name).write_text(text, encoding="utf-8")
-    return run_pipeline(read_settings(folder / "pipeline.toml"), spark, says)
+    return read_settings(folder / "pipeline.toml")
+
+
+def run(
+    farms: Farms, folder: Path = FOLDER, spark: SparkSession | None = None, says: Callable[[str], None] = print
+) -> PipelineReport:
+    """Write the readings and run the pipeline over them."""
+    return run_pipeline(prepare(farms, folder, says), spark, says)
 
 
 def main() -> None:
@@ -62,7 +71,16 @@ def main() -> None:
 
     farms = make_farms()
     says(f"{len(farms.readings):,} readings of {farms.turbines} turbines; starting Spark")
-    report = run(farms, says=says)
+    settings = prepare(farms, says=says)
+    with session_for_a_while(settings.spark, settings.master) as spark:
+        report = run_pipeline(settings, spark, says)
+        _show_run(console, report)
+        console.print("\nNow updates arrive as files, and Structured Streaming applies them:", style="bold")
+        for happened in tell(settings, spark, farms, results_of(FOLDER) / "stream"):
+            show_happened(console, happened)
+
+
+def _show_run(console: Console, report: PipelineReport) -> None:
     results = results_of(FOLDER)
     odd = read_odd(results / "odd_sensors.csv")
     plot = results / "odd_sensors.png"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 
 from examples.wind_farm.farms import farm_of
+from examples.wind_farm.stream import Happened
 from rich.console import Console
 from rich.table import Table
 
@@ -40,6 +43,23 @@ def show(console: Console, report: PipelineReport, odd: list[tuple[str, float, f
         sensors.add_row(farm_of(name), number, f"{reads:.1f} °C", f"{median:.2f} °C", f"{reads - median:+.2f} °C")
     for table in (stages, relations, sensors):
         console.print(table)
+
+
+def show_happened(console: Console, happened: Happened) -> None:
+    """Print an update of the stream and the odd sensors that came and went with it."""
+    report = happened.report
+    moved = [*_named(happened.came, "one more", "more"), *_named(happened.went, "one fewer", "fewer")]
+    facts = f"+{report.gained:,} -{report.lost:,} facts in {report.seconds * 1000:,.0f} ms"
+    console.print(f"version {report.version:>3}  {happened.what}", markup=False, soft_wrap=True)
+    console.print(f"{'':13}{facts}; odd sensors: {'; '.join(moved) or 'the same'}", markup=False, soft_wrap=True)
+
+
+def _named(sensors: Mapping[str, Decimal], one: str, several: str) -> Iterator[str]:
+    if len(sensors) == 1:
+        ((name, off),) = sensors.items()
+        yield f"{one}, {name} ({off:+.2f} °C)"
+    elif sensors:
+        yield f"{len(sensors)} {several}"
 
 
 def _table(title: str, *columns: str) -> Table:

@@ -1,0 +1,1 @@
+"""How long do derivations and updates take on Spark?"""

@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from everlog.engines.spark.dictionary import HashDictionary
+from everlog.dictionary.hash_dictionary import HashDictionary
 from everlog.engines.spark.tagged import RELATION, WEIGHT, id_columns, matches, matches_any
 from everlog.engines.spark.task_errors import error_of_task
 from everlog.errors import EngineError, EverlogError

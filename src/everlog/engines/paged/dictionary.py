@@ -6,9 +6,9 @@ somebody who reads the results wants to see it. Terms that come with updates are
 
 from __future__ import annotations
 
+from everlog.dictionary.hash_dictionary import HashDictionary
+from everlog.dictionary.hashed_ids import id_of_key, integer_of_id
 from everlog.engines.paged.terms import PagedTerms
-from everlog.engines.spark.dictionary import HashDictionary
-from everlog.engines.spark.ids import id_of_key, integer_of_id
 from everlog.errors import DamagedRunsError, DataError
 
 

@@ -93,7 +93,7 @@ class Resident:
                 if len(chosen):
                     # Columns that other relations do not have are null there: NumPy would make doubles of such ids.
                     columns = [
-                        self.tables.ids.dense(rows[f"c{place}"].take(chosen).to_numpy())
+                        self.tables.ids.local(rows[f"c{place}"].take(chosen).to_numpy())
                         for place in range(1, arity + 1)
                     ]
                     found.append(EncodedFacts(name, WeightedFacts.present(columns, len(chosen))))

@@ -25,8 +25,8 @@ from everlog.store.snapshots import definitions_as_data, known_of
 from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, shapes_as_data, table_of
 from everlog.tables.commits import Commit, CommitConflictError
 from everlog.tables.compaction import compact, is_due
-from everlog.tables.dense_ids import DenseIds
 from everlog.tables.layout import BAG, DERIVATIONS, EXPLICIT, PLAIN, RANK, SET, VERSION, WEIGHT, fact_columns
+from everlog.tables.table_ids import TableIds
 from everlog.tables.table_store import TableStore
 from everlog.tables.writing import TableTransaction
 
@@ -48,7 +48,7 @@ class TableJournal:
 
     wants_states = True
 
-    def __init__(self, timeline: Timeline, store: TableStore, ids: DenseIds, commit: Commit) -> None:
+    def __init__(self, timeline: Timeline, store: TableStore, ids: TableIds, commit: Commit) -> None:
         self._timeline, self._store, self.ids = timeline, store, ids
         self._last, self._terms = commit, ids.terms_since(0)[1]
         self._known_is_due = False  # what maintenance knows after a change of rules is known when that is in place
@@ -189,7 +189,7 @@ class TableJournal:
             self._known_is_due = False
 
 
-def state_rows(states: FactStates, ids: DenseIds, version: int) -> pa.Table:
+def state_rows(states: FactStates, ids: TableIds, version: int) -> pa.Table:
     """Facts as rows of their table."""
     return pa.table(
         {
@@ -203,14 +203,14 @@ def state_rows(states: FactStates, ids: DenseIds, version: int) -> pa.Table:
     )
 
 
-def change_rows(change: WeightedFacts, ids: DenseIds, version: int) -> pa.Table:
+def change_rows(change: WeightedFacts, ids: TableIds, version: int) -> pa.Table:
     """A change as rows of a table of which nothing but the weight is of interest."""
     nothing = np.zeros(change.rows, np.int64)
     states = FactStates(change.columns, change.weights, nothing.astype(bool), nothing, nothing.astype(np.int32))
     return state_rows(states, ids, version)
 
 
-def _hashed(columns: tuple[Any, ...], ids: DenseIds) -> dict[str, Any]:
+def _hashed(columns: tuple[Any, ...], ids: TableIds) -> dict[str, Any]:
     return {name: ids.hashed(column) for name, column in zip(fact_columns(len(columns)), columns, strict=True)}
 
 

@@ -19,7 +19,7 @@ from everlog.limits import Limits
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.strategies import check_strategy
 from everlog.maintenance.update import Maintenance
-from everlog.store.applying import Workings, derive_from_explicit
+from everlog.store.applying import Workings
 from everlog.store.changes import Change
 from everlog.store.engines import make_dictionary, make_engine
 from everlog.store.folders import Folder
@@ -190,15 +190,8 @@ class Timeline:
         workings, name = self.workings, self.workings.engine.name
         dictionary = snapshot.dictionary()
         definitions = snapshot.definitions(rewrites=workings.rewrites)
-        engine = make_engine(name, dictionary)
+        engine, workings.maintenance = snapshot.engine(name, dictionary, definitions, workings.limits)
         workings.windows = Windows(dictionary)
-        if snapshot.has_all(definitions.program):
-            for dump in snapshot.dumps():
-                engine.load_dump(dump)
-            workings.maintenance = snapshot.maintenance(definitions.program)
-        else:
-            derive_from_explicit(engine, snapshot.dumps(), definitions, workings.limits)
-            workings.maintenance = Maintenance(definitions.program)
         workings.engine, workings.arities = engine, definitions.arities
         for relation, arity in definitions.arities.items():
             engine.declare(Shape(relation, arity))

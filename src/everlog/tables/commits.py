@@ -16,6 +16,7 @@ import contextlib
 import datetime as dt
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import socket
@@ -78,6 +79,12 @@ class Commit:
     added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # files, inside the folder of their table
     before: int = 0  # the version that it follows
     moved: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # how many facts each table gained and lost
+
+    @property
+    def identity(self) -> str:
+        """What tells this version from one with the same number in other tables; the same after compaction."""
+        said = [self.version, self.before, self.time, sorted(self.added.items())]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
 NOTHING = Commit(0, MappingProxyType({}))

@@ -20,7 +20,7 @@ import difflib
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from everlog.tables.writing import TableTransaction
 
-BASE, CHANGE = "base", "change"  # what folders of files begin with
+# What folders of files begin with. A feed tells the changes of a table that was written anew, nothing else of facts.
+BASE, CHANGE, FEED = "base", "change", "feed"
 
 
 class TableFiles(NamedTuple):
@@ -109,6 +110,13 @@ class TableStore:
 
         state = self.state(table, version)
         return present_rows(self.files_of(state), state)
+
+    def batches(self, table: str, version: int | None = None) -> Iterator[pa.Table]:
+        """The same rows, some at a time."""
+        from everlog.tables.netting import present_batches
+
+        state = self.state(table, version)
+        return present_batches(self.files_of(state), state)
 
     def changes(self, table: str, since: int, until: int | None = None) -> pa.Table:
         """What happened to a table after a version, up to another or the last: its rows with a weight, oldest first.
@@ -210,7 +218,7 @@ def _written_for(name: str) -> int:
     >>> _written_for("change-17-0a1b2c"), _written_for("0123") > 1_000_000
     (17, True)
     """
-    found = re.fullmatch(rf"(?:{BASE}|{CHANGE})-(\d+)-\w+", name)
+    found = re.fullmatch(rf"(?:{BASE}|{CHANGE}|{FEED})-(\d+)-\w+", name)
     return int(found[1]) if found else 1 << 62
 
 

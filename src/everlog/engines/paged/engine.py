@@ -177,6 +177,17 @@ class PagedEngine:
         if explicit is not None:
             self.load(relation, explicit.columns, explicit.rows)
 
+    def put(self, relation: str, states: FactStates) -> None:
+        """Facts, each once, as updates elsewhere have left them; `commit` makes it the state."""
+        into = self.relation(relation)
+        rows = into.hold(into.look_up(self._columns(into, states.columns, states.rows)))
+        into.touch(rows)
+        held = into.held
+        there = states.derivations > 0 if into.shape.bag else states.change >= 0
+        masks = held.masks[rows] & ~(_ABSENT | _EXPLICIT)
+        held.masks[rows] = masks | np.where(there, 0, _ABSENT) | np.where(states.explicit, _EXPLICIT, 0)
+        held.weights[rows], held.ranks[rows] = states.derivations, states.ranks
+
     def begin(self, relations: Sequence[str]) -> None:
         self._new.clear()
         self._waiting.clear()
@@ -331,10 +342,10 @@ class PagedEngine:
     def capture(self, *, latest: bool = False) -> PagedCapture:
         return PagedCapture(self)
 
-    def save(self, version: int) -> None:
+    def save(self, version: int, identity: str = "") -> None:
         """Write what commits have changed since the last time into the folder, which then is of this version."""
         terms = self.dictionary.take_new_terms() if isinstance(self.dictionary, GivesNewTerms) else []
-        self.runs.save(version, self._relations, terms)
+        self.runs.save(version, self._relations, terms, identity)
 
     def reclaim(self) -> None:
         """Changed facts that have become many go into runs; in a folder that is saved, `save` sees to that."""

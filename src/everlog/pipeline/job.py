@@ -26,11 +26,11 @@ from everlog.facts.terms import key_of
 from everlog.pipeline.outputs import Output
 from everlog.pipeline.publish import check_place
 from everlog.pipeline.show import show_pipeline
-from everlog.pipeline.ways import RESIDENT, Way, choose_way
+from everlog.pipeline.ways import Way
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.checks import check_program
 from everlog.rules.syntax import Constant, Program
-from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, table_of
+from everlog.store.table_folders import DICTIONARY, relation_tables, table_of
 from everlog.tables.commits import Commit
 from everlog.tables.table_store import TableStore
 
@@ -41,9 +41,6 @@ if TYPE_CHECKING:
     from everlog.pipeline.settings import Settings
 
 __all__ = ["PipelineReport", "Stages", "run_pipeline", "show_pipeline"]
-
-REJECTS = "rejects"
-REJECT_COLUMNS = {"file": "string", "line": "bigint", "text": "string", "reason": "string"}
 
 Says = Callable[[str], None]
 
@@ -181,7 +178,7 @@ class _Run:
         return PipelineReport(
             commit.version,
             commit.version != base.version,
-            f"{way.name}: {way.why}",
+            str(way),
             tuple(self.reports),
             tuple(self._relations(base, commit)),
             commit.tables[DICTIONARY].rows if DICTIONARY in commit.tables else 0,
@@ -266,27 +263,30 @@ class _Run:
     # --- the tables ---------------------------------------------------------------------------------------------------
 
     def _maintain(self, base: Commit, encoded: Any, explicit: ExplicitFacts, ingested: Any) -> tuple[Way, Commit]:
+        from everlog.pipeline.maintain import Incoming, Upkeep
+
         started = time.perf_counter()
-        known = "definitions" in base.info
-        info = self._info(ingested)
-        change = explicit.change()
-        if not base.version:
-            way = choose_way(self.settings.maintain, base, 0, known=known)
-            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started)
-        change = change.persist() if change is not None else None
-        try:
-            changed = change.count() if change is not None else 0
-            way = choose_way(self.settings.maintain, base, changed, known=known)
-            if not changed and self._is_same(base, info):
-                self.says(f"nothing new: version {base.version} stays the last")
-                return way, base
-            self.says(f"maintain: {way.name}, {way.why}")
-            if way.name == RESIDENT:
-                return way, self._in_process(encoded, explicit, change, info, ingested, started)
-            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started)
-        finally:
-            if change is not None:
-                change.unpersist()
+        incoming = Incoming(
+            encoded.new_terms, explicit, self._info(ingested), ingested.rejects if self.rejected else None
+        )
+        settings = self.settings
+        upkeep = Upkeep(
+            self.spark,
+            self.store,
+            settings.program,
+            settings.views,
+            settings.limits,
+            self.stages.materialise,
+            self.says,
+        )
+        way, commit = upkeep.maintain(base, incoming, settings.maintain)
+        if commit.version == base.version:
+            self.says(f"nothing new: version {base.version} stays the last")
+        else:
+            names = [name for name in relation_tables(commit) if not is_auxiliary(name)]
+            changed = sum(sum(_moved(commit, name, base)) for name in names)
+            self._done("maintain", changed, "changes", started)
+        return way, commit
 
     def _info(self, ingested: Any) -> dict[str, Any]:
         """What the next version says of where it comes from."""
@@ -298,80 +298,6 @@ class _Run:
             "text_facts": {name: [list(row) for row in rows] for name, rows in said.items()},
             "snapshots": sorted(name for name, kind in ingested.kinds.items() if kind == "snapshot"),
         }
-
-    def _is_same(self, base: Commit, info: Mapping[str, Any]) -> bool:
-        return all(base.info.get(key) == info[key] for key in ("program", "views"))
-
-    def _in_process(
-        self,
-        encoded: Any,
-        explicit: ExplicitFacts,
-        change: DataFrame | None,
-        info: Mapping[str, Any],
-        ingested: Any,
-        started: float,
-    ) -> Commit:
-        from everlog.pipeline.encode import collisions
-        from everlog.pipeline.resident import Resident, no_rows
-
-        relations = list(explicit.arities.items())
-        with collisions():
-            terms = encoded.new_terms.toArrow()
-        rows = change.toArrow() if change is not None else no_rows()
-        with Resident(self.store.folder, self.settings.limits) as resident:
-            if self.rejected:
-                resident.note(REJECTS, ingested.rejects.toArrow(), REJECT_COLUMNS)
-            resident.learn(zip(terms["id"].to_pylist(), terms["key"].to_pylist(), strict=True))
-            made = resident.update(rows, relations, self.settings.program, self.settings.views, info)
-        self._done("maintain", sum(map(sum, made.counts().values())), "changes", started)
-        return self.store.commit()
-
-    def _in_bulk(
-        self,
-        base: Commit,
-        encoded: Any,
-        explicit: ExplicitFacts,
-        change: DataFrame | None,
-        info: dict[str, Any],
-        ingested: Any,
-        started: float,
-    ) -> Commit:
-        from everlog.pipeline.bulk import derive_in_bulk
-        from everlog.pipeline.encode import collisions
-        from everlog.pipeline.table_frames import append_plain
-
-        with self.store.begin() as transaction:
-            with collisions():
-                append_plain(transaction, DICTIONARY, encoded.new_terms.select("id", "key"), TERM_COLUMNS)
-            if self.rejected:
-                append_plain(transaction, REJECTS, ingested.rejects, REJECT_COLUMNS)
-            said = derive_in_bulk(
-                self.spark,
-                transaction,
-                self.settings.program,
-                explicit,
-                change,
-                self.stages.materialise,
-                self.says,
-                self.settings.limits,
-            )
-            commit = transaction.commit({**info, **said})
-        names = [name for name in relation_tables(commit) if not is_auxiliary(name)]
-        changed = sum(sum(_moved(commit, name, base)) for name in names)
-        self._done("maintain", changed, "changes", started)
-        if not self.settings.views:
-            return commit
-        return self._with_views(info)
-
-    def _with_views(self, info: Mapping[str, Any]) -> Commit:
-        """Views are made in this process, as a version of their own."""
-        from everlog.pipeline.resident import Resident, no_rows
-
-        started = time.perf_counter()
-        with Resident(self.store.folder, self.settings.limits) as resident:
-            made = resident.update(no_rows(), [], self.settings.program, self.settings.views, info)
-        self._done("views", sum(map(sum, made.counts().values())), "changes", started)
-        return self.store.commit()
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@
     seconds = 3600
 
     [maintain]                      # how tables are kept true
-    way = "auto"                    # "resident" or "bulk" force one
+    way = "auto"                    # "resident", "paged" or "bulk" force one (ways.py)
     memory = "2 GB"                 # that facts may take in process
 
     [stream]                        # updates that arrive while the pipeline runs

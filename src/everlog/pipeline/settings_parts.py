@@ -15,7 +15,7 @@ from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.toml_reader import TomlReader, flat, named, read_size
 from everlog.rules.syntax import Program
 
-WAYS = ("auto", "resident", "bulk")
+WAYS = ("auto", "resident", "paged", "bulk")
 ON_ERROR = ("set-aside", "stop")
 
 _QUERY_FILES = (".rq", ".sparql")

@@ -85,12 +85,17 @@ def definitions_from_data(about: Mapping[str, Any], *, rewrites: bool) -> Defini
     from everlog.store.rule_steps import rule_arities
 
     rules = parse_program("\n".join(about["rules"]), "<snapshot>", about["prefixes"]).rules
-    views = {
+    views = views_from_data(about)
+    program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
+    return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
+
+
+def views_from_data(about: Mapping[str, Any]) -> dict[str, ViewQuery]:
+    """The views among them."""
+    return {
         name: view_query(name, text, {**about["prefixes"], **prefixes}, since)
         for name, text, since, prefixes in about["views"]
     }
-    program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
-    return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
 
 
 def maintenance_knowing(program: EvaluatedProgram, known: KnownByRules) -> Maintenance:

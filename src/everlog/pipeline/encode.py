@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
-from everlog.engines.spark.ids import id_column, inline_key_column, is_inline_column
+from everlog.engines.spark.ids import UNBOUND_ID, id_column, inline_key_column, is_inline_column
 from everlog.errors import DataError
 from everlog.facts.terms import term_of
 from everlog.pipeline.rejects import from_spark
@@ -51,9 +51,12 @@ def encode(facts: Mapping[str, DataFrame], dictionary: DataFrame | None = None) 
     return Encoded(encoded, _new_terms(with_terms, dictionary))
 
 
-def decode(facts: DataFrame, dictionary: DataFrame) -> DataFrame:
-    """The keys of facts given as ids, whatever the names of their columns."""
-    names = facts.columns
+def decode(facts: DataFrame, dictionary: DataFrame, beside: Sequence[str] = ()) -> DataFrame:
+    """The keys of facts given as ids, whatever the names of their columns; null where there is no term.
+
+    Columns that are `beside` the ids stay as they are.
+    """
+    names = [name for name in facts.columns if name not in beside]
     for place, name in enumerate(names):
         terms = dictionary.select(f.col("id").alias(f"__id{place}"), f.col("key").alias(f"__key{place}"))
         facts = facts.join(terms, facts[name] == terms[f"__id{place}"], "left")
@@ -61,8 +64,9 @@ def decode(facts: DataFrame, dictionary: DataFrame) -> DataFrame:
     for place, name in enumerate(names):
         id_ = f.col(name)
         unknown = f.raise_error(f.concat(f.lit(_UNKNOWN), id_.cast("string"), f.lit(_END)))
-        keys.append(f.coalesce(f.col(f"__key{place}"), inline_key_column(id_), unknown).alias(name))
-    return facts.select(*keys)
+        key = f.coalesce(f.col(f"__key{place}"), inline_key_column(id_), unknown)
+        keys.append(f.when(id_ != UNBOUND_ID, key).alias(name))
+    return facts.select(*keys, *beside)
 
 
 @contextlib.contextmanager

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DataError, ProgramError
 from everlog.facts.terms import key_of
-from everlog.pipeline.outputs import Output
 from everlog.pipeline.publish import check_place
 from everlog.pipeline.show import show_pipeline
+from everlog.pipeline.view_definitions import known_views
 from everlog.pipeline.ways import Way
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.checks import check_program
@@ -74,6 +74,7 @@ class PipelineReport:
     way: str  # by which the tables were kept true, and why
     stages: tuple[StageReport, ...]
     relations: tuple[RelationReport, ...]
+    views: tuple[RelationReport, ...]  # rows of their answers
     terms: int
     rejects: int
     written: tuple[Path, ...]
@@ -181,6 +182,7 @@ class _Run:
             str(way),
             tuple(self.reports),
             tuple(self._relations(base, commit)),
+            tuple(self._views(base, commit)),
             commit.tables[DICTIONARY].rows if DICTIONARY in commit.tables else 0,
             self.rejected,
             tuple(written),
@@ -304,34 +306,11 @@ class _Run:
     def _publish(self, commit: Commit) -> list[Path]:
         if not self.settings.outputs:
             return []
-        from everlog.pipeline.encode import collisions
-        from everlog.pipeline.output_record import due_outputs, remember_outputs
-        from everlog.pipeline.table_frames import read_table
+        from everlog.pipeline.publishing import Publishing
 
         started = time.perf_counter()
-        facts: dict[str, DataFrame] = {}
-        rows = 0
-        tables = {
-            output.relation: table_of(output.relation)
-            for output in self.settings.outputs
-            if table_of(output.relation) in commit.tables
-        }
-        states = {
-            relation: f"{commit.tables[table].folder} {commit.tables[table].delta}"
-            for relation, table in tables.items()
-        }
-        due = due_outputs(self.store.folder, self.settings.outputs, states)
-        for relation in dict.fromkeys(output.relation for output in due if output.relation in tables):
-            state = commit.tables[tables[relation]]
-            ids = read_table(self.spark, self.store, tables[relation], commit.version).select(*state.columns)
-            facts[relation] = self.stages.decode(ids, self._dictionary(commit))
-            rows += state.facts
-        outputs = _without_facts(due, facts, self.says)
-        with collisions():
-            written: list[Path] = self.stages.publish(self.spark, facts, outputs, self.says)
-        remember_outputs(self.store.folder, outputs, states)
-        if len(due) < len(self.settings.outputs):
-            self.says(f"{len(self.settings.outputs) - len(due)} outputs are up to date")
+        publishing = Publishing(self.spark, self.store, commit, self.stages, self.says)
+        written, rows = publishing.publish(self.settings.outputs)
         self._done("publish", rows, "facts", started)
         return written
 
@@ -342,17 +321,17 @@ class _Run:
                 gained, lost = _moved(commit, name, base)
                 yield RelationReport(name, state.facts, gained, lost, name in defined)
 
+    def _views(self, base: Commit, commit: Commit) -> Iterable[RelationReport]:
+        tables = relation_tables(commit)
+        for view in known_views(commit).values():
+            if view.relation in tables:
+                gained, lost = _moved(commit, view.relation, base)
+                yield RelationReport(view.name, tables[view.relation].facts, gained, lost, derived=True)
+
 
 def _moved(commit: Commit, name: str, base: Commit) -> tuple[int, int]:
     """How many facts of a relation came and went since another version."""
     return (0, 0) if commit.version == base.version else commit.moved.get(table_of(name), (0, 0))
-
-
-def _without_facts(outputs: Sequence[Output], facts: Mapping[str, Any], says: Says) -> list[Output]:
-    for output in outputs:
-        if output.relation not in facts:
-            says(f"{output.path} is not written: no source and no rule has brought a fact of {output.relation} yet")
-    return [output for output in outputs if output.relation in facts]
 
 
 def facts_in_text(program: Program) -> dict[str, list[tuple[str, ...]]]:

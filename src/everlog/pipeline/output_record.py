@@ -27,14 +27,14 @@ def due_outputs(tables: Path, outputs: Sequence[Output], states: Mapping[str, st
         states: for each relation a text that is another one whenever its facts are.
     """
     known = _read(tables)
-    return [output for output in outputs if known.get(_place(output)) != _entry(output, states.get(output.relation))]
+    return [output for output in outputs if known.get(_place(output)) != _entry(output, states.get(output.key))]
 
 
 def remember_outputs(tables: Path, outputs: Sequence[Output], states: Mapping[str, str]) -> None:
     """Record that outputs are written."""
     known = _read(tables)
     for output in outputs:
-        known[_place(output)] = _entry(output, states.get(output.relation))
+        known[_place(output)] = _entry(output, states.get(output.key))
     tables.mkdir(parents=True, exist_ok=True)
     with replacing(tables / RECORD) as stream:
         stream.write(json.dumps(known, indent=1, ensure_ascii=False, sort_keys=True).encode())
@@ -53,7 +53,7 @@ def _place(output: Output) -> str:
 
 
 def _entry(output: Output, state: str | None) -> dict[str, Any]:
-    how = [output.relation, output.kind, output.one_file, output.header, list(output.columns or ())]
+    how = [output.key, output.kind, output.one_file, output.header, list(output.columns or ())]
     return {"state": state, "how": how, "written": _signature(output)}
 
 

@@ -13,14 +13,14 @@ from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.interface import Engine
 from everlog.engines.paged.dictionary import PagedDictionary
 from everlog.engines.paged.engine import PagedEngine
-from everlog.errors import NeedsBulk
+from everlog.errors import DamagedRunsError, NeedsBulk
 from everlog.limits import Limits
 from everlog.logs import logger
 from everlog.maintenance.update import Maintenance
 from everlog.store.state import Definitions
 from everlog.store.table_folders import TablesSnapshot
 from everlog.store.table_journal import TableJournal
-from everlog.store.table_runs import TableRuns, open_runs
+from everlog.store.table_runs import TableRuns, open_runs, remove_runs
 from everlog.tables.commits import Commit
 from everlog.tables.table_ids import Hashes
 from everlog.tables.table_store import TableStore
@@ -96,3 +96,22 @@ class PagedTableJournal(TableJournal):
     def close(self) -> None:
         super().close()
         self._runs.close()
+
+
+def begin_with_runs(timeline: Timeline, store: TableStore, commit: Commit) -> PagedTablesSnapshot:
+    """Bring an empty knowledge base to a version of tables, over runs; damaged ones are made again."""
+    snapshot = PagedTablesSnapshot(store, commit)
+    try:
+        timeline.begin(snapshot)
+    except DamagedRunsError as error:
+        logger.warning("%s; they are made again", error.message)
+        snapshot.runs.close()
+        remove_runs(store.folder)
+        snapshot = PagedTablesSnapshot(store, commit)
+        timeline.begin(snapshot)
+    except BaseException:
+        snapshot.runs.close()
+        raise
+    if not timeline.read_only:
+        timeline.journal = PagedTableJournal(timeline, store, snapshot, commit)
+    return snapshot

@@ -168,19 +168,19 @@ def decoded_changes(
 
 def open_tables(timeline: Timeline, path: Path) -> None:
     """Bring an empty knowledge base to the last version of some tables, and write its updates there from now on."""
+    from everlog.store.earlier_tables import TableHistory
     from everlog.store.table_journal import TableJournal
 
     store = TableStore(path)
     commit = store.commit()
+    snapshot: TablesSnapshot
     if timeline.workings.engine.name == "paged":
-        from everlog.store.paged_tables import PagedTableJournal, PagedTablesSnapshot
+        from everlog.store.paged_tables import begin_with_runs
 
-        runs = PagedTablesSnapshot(store, commit)
-        timeline.begin(runs)
+        snapshot = begin_with_runs(timeline, store, commit)
+    else:
+        snapshot = LoadedTables(store, commit)
+        timeline.begin(snapshot)
         if not timeline.read_only:
-            timeline.journal = PagedTableJournal(timeline, store, runs, commit)
-        return
-    tables = LoadedTables(store, commit)
-    timeline.begin(tables)
-    if not timeline.read_only:
-        timeline.journal = TableJournal(timeline, store, tables.ids, commit)
+            timeline.journal = TableJournal(timeline, store, snapshot.ids, commit)
+    timeline.tables = TableHistory(store, snapshot.ids)

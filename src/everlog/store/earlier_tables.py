@@ -27,7 +27,7 @@ from everlog.tables.commits import Commit, TableState
 from everlog.tables.layout import EXPLICIT, VERSION, WEIGHT
 from everlog.tables.netting import last_rows, read_files
 from everlog.tables.table_ids import TableIds
-from everlog.tables.table_store import FEED, TableStore
+from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
@@ -146,7 +146,7 @@ class _Walk:
     def _touched(self) -> list[str]:
         """The users' relations that versions after the first have touched."""
         names = [name for commit in self._commits[1:] for name in relation_tables(commit)]
-        added = {table for commit in self._commits[1:] for table in commit.added}
+        added = {table for commit in self._commits[1:] for table in (*commit.added, *commit.replaced)}
         return [name for name in dict.fromkeys(names) if table_of(name) in added and not is_auxiliary(name)]
 
     def _first_states(self, name: str) -> pa.Table | None:
@@ -166,10 +166,10 @@ class _Walk:
     def _explicit(self, before: Commit, commit: Commit) -> dict[str, WeightedFacts]:
         found = {}
         for name, state in relation_tables(commit).items():
-            files = self._files(commit, name)
-            if is_auxiliary(name) or not files:
+            files, is_new = self._files(commit, name), table_of(name) in commit.replaced
+            if is_auxiliary(name) or not (files or is_new):
                 continue
-            if any(file.split("/")[-2].startswith(f"{FEED}-") for file in files):
+            if is_new:
                 change = self._explicit_anew(name, before, commit)
             else:
                 change = self._explicit_change(name, read_files(files, state), state)

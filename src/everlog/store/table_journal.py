@@ -20,7 +20,6 @@ from everlog.engines.states import FactStates
 from everlog.errors import UsageError
 from everlog.facts.weighted import WeightedFacts
 from everlog.maintenance.materialise import shapes
-from everlog.plans.flat_rules import is_auxiliary
 from everlog.store.snapshots import definitions_as_data, known_of
 from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, shapes_as_data, table_of
 from everlog.tables.commits import Commit, CommitConflictError
@@ -83,11 +82,12 @@ class TableJournal:
         return transaction
 
     def _write_touched(self, transaction: TableTransaction, step: Step) -> None:
-        bags = self._bags(step)
         assert step.touched is not None
+        known = {name: transaction.tables.get(table_of(name)) for name in step.touched}
+        bags = self._bags(step) if None in known.values() else set()
         for name, states in step.touched.items():
-            known = transaction.tables.get(table_of(name))
-            is_bag = name in bags if known is None else known.kind == BAG
+            state = known[name]
+            is_bag = name in bags if state is None else state.kind == BAG
             rows = state_rows(states, self.ids, transaction.version)
             transaction.append(table_of(name), rows, fact_columns(len(states.columns)), BAG if is_bag else SET)
         for name in step.target.step.old_auxiliaries if step.target.step is not None else ():
@@ -113,16 +113,12 @@ class TableJournal:
             columns, kind = fact_columns(len(now.columns)), BAG if name in bags else SET
             transaction.append(table_of(name), rows, columns, kind, replaces=True)
         for name, change in step.changes.items():
-            if table_of(name) in transaction.tables and not is_auxiliary(name):
+            if table_of(name) in transaction.tables:
                 transaction.feed(table_of(name), change_rows(change, self.ids, transaction.version))
 
     def _bags(self, step: Step) -> set[str]:
-        if step.target.step is None:
-            program = self._timeline.workings.maintenance.program
-            if not step.replaces:
-                return set()  # their tables are there
-        else:
-            program = step.target.step.change.after
+        change = step.target.step
+        program = self._timeline.workings.maintenance.program if change is None else change.change.after
         return {shape.name for shape in shapes(program.components) if shape.bag}
 
     def _write_terms(self, transaction: TableTransaction) -> int:

@@ -9,10 +9,12 @@ time has them; any other makes runs of its own, which vanish with it.
 from __future__ import annotations
 
 import fcntl
+import os
 import shutil
+import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +30,7 @@ from everlog.store.table_folders import DICTIONARY, relation_tables, table_of
 from everlog.tables.commits import Commit, TableState
 from everlog.tables.layout import DERIVATIONS, EXPLICIT, RANK, WEIGHT
 from everlog.tables.netting import last_rows, read_files
-from everlog.tables.table_store import FEED, TableStore
+from everlog.tables.table_store import TableStore
 
 RUNS, LOCK = "_runs", "_runs.lock"
 
@@ -39,13 +41,14 @@ _MUCH = 0.25  # of all facts: making runs anew is faster than catching up with s
 class TableRuns:
     """The runs of tables, for as long as they are open."""
 
-    def __init__(self, folder: RunFolder, lock: IO[bytes] | None) -> None:
-        self.folder, self._lock = folder, lock
+    def __init__(self, folder: RunFolder, lock: int | None) -> None:
+        self.folder = folder
+        self._unlock = None if lock is None else weakref.finalize(folder, os.close, lock)
 
     def close(self) -> None:
-        """Let another process have them."""
-        if self._lock is not None:
-            self._lock.close()
+        """Let another process have them; that happens, too, when nobody reads them any more."""
+        if self._unlock is not None:
+            self._unlock()
 
 
 def open_runs(store: TableStore, commit: Commit, shapes: Iterable[Shape]) -> TableRuns:
@@ -53,18 +56,26 @@ def open_runs(store: TableStore, commit: Commit, shapes: Iterable[Shape]) -> Tab
     lock, wanted = _locked(store.folder / LOCK), {shape.name: shape for shape in shapes}
     if lock is None:
         return TableRuns(_made(RunFolder.scratch(np.int64), store, commit, wanted), None)
+    try:
+        return TableRuns(_opened(store, commit, wanted), lock)
+    except BaseException:
+        os.close(lock)
+        raise
+
+
+def _opened(store: TableStore, commit: Commit, wanted: Mapping[str, Shape]) -> RunFolder:
     path = store.folder / RUNS
     try:
         found = RunFolder.open(path)
         if found is not None and _follows(found, store, commit, wanted):
             found = RunFolder.open(path, commit.version)
             if found is not None:
-                return TableRuns(found, lock)
+                return found
     except DamagedRunsError as error:
         logger.warning("%s; they are made again", error.message)
     remove_runs(store.folder)
     path.mkdir()
-    return TableRuns(_made(RunFolder(path, np.int64), store, commit, wanted), lock)
+    return _made(RunFolder(path, np.int64), store, commit, wanted)
 
 
 def remove_runs(tables: Path) -> None:
@@ -72,16 +83,16 @@ def remove_runs(tables: Path) -> None:
     shutil.rmtree(tables / RUNS, ignore_errors=True)
 
 
-def _locked(path: Path) -> IO[bytes] | None:
+def _locked(path: Path) -> int | None:
     """A file that is open, and locked, while this process has the runs; None if another has them."""
     try:
-        file = open(path, "ab")
+        file = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
     except OSError:
         return None  # where nothing can be written
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        file.close()
+        os.close(file)
         return None
     return file
 
@@ -142,9 +153,8 @@ def _follows(runs: RunFolder, store: TableStore, commit: Commit, wanted: Mapping
 
 def _can_be_followed(between: list[Commit], known: Mapping[str, tuple[int, bool]], wanted: Mapping[str, Shape]) -> bool:
     """Do the versions say all that they did to facts, of relations that have stayed what they were?"""
-    for commit in between:
-        if any(name.startswith(f"{FEED}-") for files in commit.added.values() for name in files):
-            return False  # a table was written anew
+    if any(commit.replaced for commit in between):
+        return False
     for name, shape in wanted.items():
         if name in known and known[name] != (shape.arity, shape.bag):
             return False

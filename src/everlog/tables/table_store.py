@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from everlog.tables.writing import TableTransaction
 
-# What folders of files begin with. A feed tells the changes of a table that was written anew, nothing else of facts.
-BASE, CHANGE, FEED = "base", "change", "feed"
+BASE, CHANGE = "base", "change"  # what folders of files begin with
 
 
 class TableFiles(NamedTuple):
@@ -218,7 +217,7 @@ def _written_for(name: str) -> int:
     >>> _written_for("change-17-0a1b2c"), _written_for("0123") > 1_000_000
     (17, True)
     """
-    found = re.fullmatch(rf"(?:{BASE}|{CHANGE}|{FEED})-(\d+)-\w+", name)
+    found = re.fullmatch(rf"(?:{BASE}|{CHANGE})-(\d+)-\w+", name)
     return int(found[1]) if found else 1 << 62
 
 

@@ -23,7 +23,7 @@ from everlog.errors import UsageError
 from everlog.tables import commits, delta_log
 from everlog.tables.commits import Commit, CommitConflictError, TableState
 from everlog.tables.layout import BAG, PLAIN, SET, WEIGHT, arrow_schema
-from everlog.tables.table_store import BASE, CHANGE, FEED, TableFiles, TableStore, folder_name
+from everlog.tables.table_store import BASE, CHANGE, TableFiles, TableStore, folder_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,7 +117,7 @@ class TableTransaction:
     def feed(self, table: str, rows: pa.Table) -> None:
         """Rows that say what changed in a table that is written anew."""
         state = self._states[table]
-        place = Place(table, self._new_place(state, FEED), state, is_base=False, replaces=False)
+        place = Place(table, self._new_place(state, CHANGE), state, is_base=False, replaces=False)
         if rows.num_rows:
             self._write([rows], place)
             self._written[table].feed += delta_log.describe(place.path, WEIGHT)
@@ -244,8 +244,10 @@ class TableTransaction:
                 for table, written in self._written.items()
                 if written.feed and self._states[table].kind != PLAIN
             }
+            replaced = tuple(table for table, written in self._written.items() if written.replaces)
             done = commits.write_commit(
-                self.store.folder, Commit(self.version, self._states, "", info or {}, added, self.base.version, moved)
+                self.store.folder,
+                Commit(self.version, self._states, "", info or {}, added, self.base.version, moved, replaced),
             )
         except BaseException as error:
             if commits.commit_path(self.store.folder, self.version).exists():

@@ -21,7 +21,8 @@
     graph = "http://ex.org/g"       # RDF only: the named graph for triples that name none
 
     [[output]]                      # as many as there are (publish.py)
-    relation = "odd"                # or view = "hot"
+    relation = "odd"                # or, of a view:
+    view = "hot"
     kind = "facts"                  # all that is there; "changes": what came and went, run by run (change_feeds.py)
     path = "odd.csv"                # a local file or folder
     format = "csv"                  # unless the extension says it: delta parquet csv nt nq; delta without an extension

@@ -34,6 +34,7 @@ from everlog.engines.paged.stored_facts import EXPLICIT, StoredFacts, distinct
 from everlog.engines.paged.sweeps import Sweeping
 from everlog.engines.paged.terms import GivesNewTerms
 from everlog.engines.states import FactStates
+from everlog.engines.sweep_rounds import run_sweep
 from everlog.errors import NeedsBulk
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
@@ -381,7 +382,7 @@ class PagedEngine:
         return relation.matches(heads, relation.held.columns(rows), self._evaluation.constant)
 
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
-        return self._sweeping.run(sweep, watch, limit, most)
+        return run_sweep(self._sweeping, sweep, watch, limit, most)
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         for name in dict.fromkeys(atom.relation for atom in (*reads, *heads)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -182,14 +183,13 @@ def test_a_feed_begins_with_what_is_there_and_does_not_skip_versions(tmp_path: P
     kept = tmp_path / "out" / "path_changes"
     before = pipeline.delta("path_changes").num_rows
     TableStore(tmp_path / "tables").vacuum(1)
-    import shutil
-
     shutil.rmtree(kept)
     pipeline.run("ab bc cd", "a1")
     rows = pipeline.delta("path_changes").to_pylist()
     assert len(rows) == before == 6 and {row["version"] for row in rows} == {3}
-    everlog.open(tmp_path / "tables").insert("edge", [("x", "y")])
-    everlog.open(tmp_path / "tables").insert("edge", [("y", "z")])
+    for edge in (("x", "y"), ("y", "z")):
+        with everlog.open(tmp_path / "tables") as kb:
+            kb.insert("edge", [edge])
     TableStore(tmp_path / "tables").vacuum(1)
     with pytest.raises(OutputError, match="end at version 3, and the tables know those after 5"):
         pipeline.run("ab bc cd", "a1")

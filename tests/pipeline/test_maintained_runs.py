@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 import everlog
+from everlog.engines.paged import sizes as paged_sizes
+from everlog.engines.paged.sizes import Sizes
 from everlog.pipeline.job import PipelineReport, run_pipeline
 from everlog.pipeline.settings import read_settings
+from everlog.pipeline.stream import UpdateStream
+from everlog.pipeline.stream_updates import updates_of_lines
 from everlog.tables.table_store import TableStore
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
@@ -117,3 +122,32 @@ def test_every_way_goes_on_where_another_has_left_the_tables(tmp_path: Path, spa
         for view in ("ends", "steps", "first"):
             assert sorted(map(str, kept.view(view).rows())) == sorted(map(str, fresh.view(view).rows())), (said, view)
         assert kept.verify()
+
+
+def test_what_reads_too_much_for_pages_is_derived_in_bulk(
+    tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(paged_sizes, "DEFAULT", Sizes(fetched=5))
+    (tmp_path / "rules.dl").write_text(RULES, encoding="utf-8")
+    (tmp_path / "edge.csv").write_text("".join(f"n{n},n{n + 1}\n" for n in range(0, 40, 2)), encoding="utf-8")
+    text = 'program = "rules.dl"\n[[source]]\npath = "edge.csv"\n[stream]\n[maintain]\nway = "paged"\n'
+    (tmp_path / "pipeline.toml").write_text(text, encoding="utf-8")
+    settings = read_settings(tmp_path / "pipeline.toml")
+    run_pipeline(settings, spark, lambda line: None)
+    (tmp_path / "rules.dl").write_text(RULES + "back(?y, ?x) :- edge(?x, ?y).\n", encoding="utf-8")
+    report = run_pipeline(read_settings(tmp_path / "pipeline.toml"), spark, lambda line: None)
+    assert report.way.startswith("bulk: not paged, since all 20 facts of edge would be read"), report.way
+    stream = UpdateStream(settings, "s", "stop", spark=spark)
+    updates = [
+        {"insert": [["edge", "n1", "n2"]]},
+        {"add_rules": "same(?x, ?x) :- edge(?x, ?_y).  edge(x, y).", "insert": [["edge", "y", "z"]]},
+        {"delete": [["edge", "y", "z"], ["other", 1]], "remove_rules": []},
+    ]
+    lines = [json.dumps(update).encode() for update in updates]
+    done = stream.apply(updates_of_lines("u", lines), 0)
+    assert done.updates == 3 and "bulk" in done.strategies, done
+    assert stream.apply(updates_of_lines("u", lines), 0).updates == 0
+    stream.close()
+    kept = everlog.open(tmp_path / "tables", read_only=True)
+    assert kept.version == 5 and len(list(kept.facts("same"))) == 22
+    assert kept.verify()

@@ -22,6 +22,7 @@ from everlog.disk import sync
 from everlog.errors import OutputError
 from everlog.pipeline import delta_files, key_texts
 from everlog.pipeline.delta_outputs import content_types, content_version, put_content
+from everlog.pipeline.output_record import remember_seen, seen_version
 from everlog.pipeline.output_types import native_types
 from everlog.pipeline.output_writing import beside, csv_header, native_columns, replace_folder, write_parquet
 from everlog.pipeline.outputs import Output
@@ -56,21 +57,27 @@ def feed_of(output: Output) -> Feed:
     return _DeltaFeed(output) if output.kind == "delta" else _FolderFeed(output)
 
 
-def tell_changes(output: Output, changes_since: ChangesSince, newest: int) -> bool:
-    """Bring a feed up to a version; says whether there was anything to tell.
+def tell_changes(tables: Path, output: Output, changes_since: ChangesSince, newest: int) -> bool:
+    """Bring a feed up to a version of tables; says whether there was anything to tell.
 
     Raises:
         OutputError: it cannot be written, or it goes on from versions that are not kept any more.
     """
-    from pyspark import StorageLevel
-
     feed = feed_of(output)
-    since = feed.version()
+    since = seen_version(tables, output, feed.version())
     if since is not None and since > newest:
         raise OutputError(
             f"{output.path}: these changes go up to version {since:,}, and the tables only to {newest:,}",
             hint="it belongs to other tables: choose another path, or remove it",
         )
+    told = _tell(output, feed, changes_since, since, newest)
+    remember_seen(tables, output, feed.version(), newest)
+    return told
+
+
+def _tell(output: Output, feed: Feed, changes_since: ChangesSince, since: int | None, newest: int) -> bool:
+    from pyspark import StorageLevel
+
     changes = changes_since(since)
     if changes is None:
         return False

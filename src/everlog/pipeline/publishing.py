@@ -119,7 +119,9 @@ class Publishing:
         check_output(output, len(state.columns) if not output.view else len(output.columns or ()))
         try:
             with collisions():
-                told = tell_changes(output, lambda since: self._changes(output, since), self.commit.version)
+                told = tell_changes(
+                    self.store.folder, output, lambda since: self._changes(output, since), self.commit.version
+                )
         except HistoryError as error:
             raise OutputError(
                 f"{output.path}: its changes end at version {error.version:,}, and the tables know those after"

@@ -29,7 +29,7 @@ def open(
     Args:
         path: The folder of a durable one, made if it is not there; None keeps all in memory. One at a time may write to
             it: close it, or use it in a `with` block. The tables of a pipeline can be opened too.
-        engine: "columnar" (fast), "spark" (large), "reference" (plain sets, for checking), or "paged" for the tables of a
+        engine: "columnar" (fast), "spark" (large), "reference" (plain sets, for checking), or "paged" for tables of a
             pipeline that are larger than memory.
         limits: Bounds on each update.
         strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).

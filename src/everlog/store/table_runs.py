@@ -13,6 +13,7 @@ import os
 import shutil
 import weakref
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from everlog.engines.states import FactStates
 from everlog.errors import DamagedRunsError
 from everlog.logs import logger
 from everlog.store.table_folders import DICTIONARY, relation_tables, table_of
-from everlog.tables.commits import Commit, TableState
+from everlog.tables.commits import Commit, TableState, unwritable
 from everlog.tables.layout import DERIVATIONS, EXPLICIT, RANK, WEIGHT
 from everlog.tables.netting import last_rows, read_files
 from everlog.tables.table_store import TableStore
@@ -54,12 +55,15 @@ class TableRuns:
 def open_runs(store: TableStore, commit: Commit, shapes: Iterable[Shape]) -> TableRuns:
     """Runs of a version of tables, with these relations."""
     lock, wanted = _locked(store.folder / LOCK), {shape.name: shape for shape in shapes}
-    if lock is None:
-        return TableRuns(_made(RunFolder.scratch(np.int64), store, commit, wanted), None)
     try:
+        if lock is None:
+            return TableRuns(_made(RunFolder.scratch(np.int64), store, commit, wanted), None)
         return TableRuns(_opened(store, commit, wanted), lock)
-    except BaseException:
-        os.close(lock)
+    except BaseException as error:
+        if lock is not None:
+            os.close(lock)
+        if isinstance(error, OSError):
+            raise unwritable(store.folder / RUNS, error) from error
         raise
 
 
@@ -136,33 +140,30 @@ def _follows(runs: RunFolder, store: TableStore, commit: Commit, wanted: Mapping
     versions = store.versions()
     if runs.version not in versions or store.commit(runs.version).identity != runs.identity:
         return False
-    between = [store.commit(version) for version in versions if runs.version < version <= commit.version]
+    commits = [store.commit(version) for version in versions if runs.version <= version <= commit.version]
     known = {name: (stored.shape.arity, stored.shape.bag) for name, stored in runs.relations.items()}
-    if not between:
+    if len(commits) == 1:
         return known == {name: (shape.arity, shape.bag) for name, shape in wanted.items()}
-    if not _can_be_followed(between, known, wanted):
+    if not _can_be_followed(commits, known, wanted):
         return False
+    between, tables = commits[1:], relation_tables(commit)
     changes = {name: files for name in wanted if (files := _files(store, between, table_of(name)))}
-    tables = relation_tables(commit)
-    rows = sum(file_rows(files) for files in changes.values())
-    if rows > _MUCH * sum(tables[name].facts for name in changes):
+    if sum(map(_rows_in, changes.values())) > _MUCH * sum(tables[name].facts for name in changes):
         return False
     _catch_up(runs, store, between, changes, wanted)
     return True
 
 
-def _can_be_followed(between: list[Commit], known: Mapping[str, tuple[int, bool]], wanted: Mapping[str, Shape]) -> bool:
-    """Do the versions say all that they did to facts, of relations that have stayed what they were?"""
-    if any(commit.replaced for commit in between):
+def _can_be_followed(commits: list[Commit], known: Mapping[str, tuple[int, bool]], wanted: Mapping[str, Shape]) -> bool:
+    """Do the versions after the first say all that they did to facts, of relations that have stayed what they were?"""
+    if any(commit.replaced for commit in commits[1:]):
         return False
     for name, shape in wanted.items():
-        if name in known and known[name] != (shape.arity, shape.bag):
+        if known.get(name, (shape.arity, shape.bag)) != (shape.arity, shape.bag):
             return False
-        there = [table_of(name) in commit.tables for commit in between]
-        if any(before and not after for before, after in zip(there, there[1:], strict=False)):
-            return False  # it was gone, and came again
-        if name in known and not there[-1] and any(there):
-            return False
+        there = [table_of(name) in commit.tables for commit in commits]
+        if any(before and not after for before, after in pairwise(there)):
+            return False  # its facts are gone, and nothing says so
     return True
 
 
@@ -175,7 +176,7 @@ def _files(store: TableStore, between: list[Commit], table: str) -> list[str]:
     ]
 
 
-def file_rows(files: Iterable[str]) -> int:
+def _rows_in(files: Iterable[str]) -> int:
     """How many rows are in some files; their footers tell."""
     import pyarrow.parquet as pq
 

@@ -12,6 +12,7 @@ from tests.subjects import key_set
 
 import everlog
 from everlog.dictionary.dictionary import Dictionary
+from everlog.dictionary.hashed_ids import id_of_key
 from everlog.engines.interface import Shape
 from everlog.engines.paged import page_files
 from everlog.engines.paged.dictionary import PagedDictionary
@@ -19,7 +20,6 @@ from everlog.engines.paged.engine import PagedEngine
 from everlog.engines.paged.folder import RunFolder
 from everlog.engines.paged.sizes import Sizes
 from everlog.engines.paged.terms import PagedTerms, write_terms
-from everlog.engines.spark.ids import id_of_key
 from everlog.errors import DamagedRunsError, NeedsBulk
 from everlog.facts.terms import Term, key_of
 from everlog.limits import Limits

@@ -281,6 +281,28 @@ def test_patterns_stand_for_files(folder: Path) -> None:
         ('program = "rules.dl"\n[maintain]\nway = "bulky"', "P103", 3, 'did you mean "bulk"?'),
         ('program = "rules.dl"\n[maintain]\nmemory = "lots"', "P103", 3, 'a size such as "2 GB"'),
         ('program = "rules.dl"\n[stream]\ntrigger = "now"', "P103", 3, '"available-now" or a number of seconds'),
+        ('program = "rules.dl"\n[[output]]\npath = "o"', "P104", 2, "has no relation"),
+        ('program = "rules.dl"\n[[output]]\nview = "v"\npath = "o"', "P107", 3, "there is no view v"),
+        ('program = "rules.dl"\n[[output]]\nrelation = "path"\nkind = "all"\npath = "o"', "P103", 4, "kind"),
+        (
+            'program = "rules.dl"\n[[output]]\nrelation = "path"\nkind = "changes"\npath = "o.csv"',
+            "P105",
+            5,
+            "each run adds a file",
+        ),
+        (
+            'program = "rules.dl"\n[[output]]\nrelation = "path"\nkind = "changes"\nformat = "nt"\npath = "o"',
+            "P105",
+            5,
+            "changes are not written as nt",
+        ),
+        (
+            'program = "rules.dl"\n[[output]]\nrelation = "path"\nkind = "changes"\npath = "o"\n'
+            'columns = ["a", "weight"]',
+            "P105",
+            6,
+            "two columns have one name",
+        ),
         ('program = "rules.dl"\n[[view]]\nname = "v"', "P104", 2, "has no query"),
         ('program = "rules.dl"\n[[view]]\nname = "v"\nquery = "SELECT ?x"', "P109", 4, "expected"),
         ('program = "rules.dl"\n[[view]]\nname = "v"\nquery = "v.rq"', "P106", 4, "there is no such file"),

@@ -25,11 +25,12 @@ trigger = "available-now"
 """
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+@pytest.fixture(params=["resident", "paged"])
+def settings(tmp_path: Path, request: pytest.FixtureRequest) -> Settings:
     (tmp_path / "rules.dl").write_text(RULES, encoding="utf-8")
     (tmp_path / "edge.csv").write_text("a,b\n", encoding="utf-8")
-    (tmp_path / "pipeline.toml").write_text(PIPELINE, encoding="utf-8")
+    text = f'{PIPELINE}[maintain]\nway = "{request.param}"\n'
+    (tmp_path / "pipeline.toml").write_text(text, encoding="utf-8")
     return read_settings(tmp_path / "pipeline.toml")
 
 

@@ -16,11 +16,11 @@ import numpy.typing as npt
 
 import everlog
 from benchmarks.datasets.shared_data import shared_data
+from everlog.dictionary.hashed_ids import id_of_key
 from everlog.engines.dumps import RelationDump
 from everlog.engines.paged.dictionary import PagedDictionary
 from everlog.engines.paged.engine import PagedEngine
 from everlog.engines.paged.folder import RunFolder
-from everlog.engines.spark.ids import id_of_key
 from everlog.facts.terms import RDF_TYPE
 from everlog.rules.syntax import TRIPLE
 from everlog.store.state import Definitions

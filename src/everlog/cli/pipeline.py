@@ -103,11 +103,13 @@ pipeline.command()(vacuum)
 
 
 def _print(report: PipelineReport) -> None:
-    width = max((len(relation.name) for relation in report.relations), default=0)
+    views = [dataclasses.replace(view, name=f"view {view.name}") for view in report.views]
+    width = max(len(each.name) for each in (*report.relations, *views)) if report.relations or views else 0
     width = max(width, len("relation"))
     print(f"{'relation':<{width}} {'facts':>14} {'gained':>14} {'lost':>14}")
-    for relation in report.relations:
-        print(f"{relation.name:<{width}} {relation.facts:>14,} {relation.gained:>14,} {relation.lost:>14,}")
+    for each in (*report.relations, *views):
+        print(f"{each.name:<{width}} {each.facts:>14,} {each.gained:>14,} {each.lost:>14,}")
+    print(f"the way: {report.way}")
     what = "version" if report.committed else "nothing new, still version"
     rejects = f", {report.rejects:,} lines rejected (table `rejects`)" if report.rejects else ""
     print(f"{what} {report.version}, {report.terms:,} terms, {report.seconds:.2f} s{rejects}")

@@ -37,6 +37,7 @@ from everlog.store.rule_steps import rule_arities
 from everlog.store.snapshots import definitions_as_data, known_of
 from everlog.store.state import Definitions
 from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, shapes_as_data, table_of
+from everlog.store.view_queries import ViewQuery, view_arities, view_rules
 from everlog.tables.layout import BAG, SET
 from everlog.tables.writing import TableTransaction
 
@@ -47,6 +48,7 @@ def derive_in_bulk(
     spark: SparkSession,
     transaction: TableTransaction,
     program: Program,
+    views: Mapping[str, ViewQuery],
     explicit: ExplicitFacts,
     change: DataFrame | None,
     materialise: Callable[..., Any],
@@ -65,15 +67,17 @@ def derive_in_bulk(
         if change is not None or name in explicit.before
     }
     dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else _no_terms(spark)
-    settings = BulkSettings(auxiliaries=True)
-    made = materialise(spark, program, given, dictionary.select("id", "key"), says, limits, settings, counts)
+    settings, more = BulkSettings(auxiliaries=True), view_rules(views)
+    made = materialise(
+        spark, program, given, dictionary.select("id", "key"), says, limits, settings, counts, views=more
+    )
     try:
-        evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True).after
+        evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True, views=more).after
         with made.reading():
             if made.new_terms is not None:
                 append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
             _append(spark, transaction, made, {shape.name: shape for shape in shapes(evaluated.components)}, given)
-        return _info(program, transaction, evaluated, made, explicit)
+        return _info(program, views, evaluated, made, explicit)
     finally:
         made.release()
 
@@ -123,11 +127,15 @@ def _append(
 
 
 def _info(
-    program: Program, transaction: TableTransaction, evaluated: EvaluatedProgram, made: Any, explicit: ExplicitFacts
+    program: Program,
+    views: Mapping[str, ViewQuery],
+    evaluated: EvaluatedProgram,
+    made: Any,
+    explicit: ExplicitFacts,
 ) -> dict[str, Any]:
     rules = tuple(name_rules(program.rules))
-    arities = {**explicit.arities, **rule_arities(rules)}
-    definitions = Definitions(rules, dict(program.prefixes), {}, arities, rule_arities(rules), evaluated)
+    arities = {**view_arities(views), **explicit.arities, **rule_arities(rules)}
+    definitions = Definitions(rules, dict(program.prefixes), views, arities, rule_arities(rules), evaluated)
     info: dict[str, Any] = {"definitions": definitions_as_data(definitions), "relations": shapes_as_data(evaluated)}
     # Whoever opens the tables may go on from them only where everything is there that maintenance needs.
     heads = {head.relation for component in evaluated.components for rule in component.rules for head in rule.heads}

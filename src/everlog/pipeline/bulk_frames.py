@@ -95,7 +95,7 @@ class FrameStages:
         )
         times, explicit = f.col(_TIMES), f.col(_EXPLICIT)
         if bag:
-            return self._facts.tag(grouped, relation, explicit=explicit, weight=times)
+            return self._facts.tag(grouped, relation, explicit=explicit, weight=times, derivations=times)
         return self._facts.tag(grouped, relation, explicit=explicit, derivations=times)
 
 

@@ -12,8 +12,8 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from everlog.dictionary.hash_dictionary import HashDictionary
 from everlog.engines.interface import PhaseReport
-from everlog.engines.spark.dictionary import HashDictionary
 from everlog.engines.spark.engine import OnRound, SparkEngine
 from everlog.engines.spark.tagged import RANK, WEIGHT, id_columns
 from everlog.limits import Watch

@@ -12,16 +12,20 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
-from everlog.engines.spark.ids import id_column, inline_key_column, is_inline_column
+from everlog.engines.spark.ids import UNBOUND_ID, id_column, inline_key_column, is_inline_column
 from everlog.errors import DataError
-from everlog.facts.terms import term_of
+from everlog.facts.terms import key_of, term_of
 from everlog.pipeline.rejects import from_spark
+from everlog.plans.flat_constants import flat_constants
+from everlog.rules.constants import program_constants
+from everlog.rules.syntax import Program
+from everlog.store.view_queries import ViewQuery, view_rules
 
 _COLLISION = "everlog: two terms have one id\n"
 _UNKNOWN = "everlog: an id is in no dictionary\n"
@@ -56,9 +60,19 @@ def encode(
     return Encoded(encoded, _new_terms(with_terms, dictionary))
 
 
-def decode(facts: DataFrame, dictionary: DataFrame) -> DataFrame:
-    """The keys of facts given as ids, whatever the names of their columns."""
-    names = facts.columns
+def constants_frame(spark: SparkSession, program: Program, views: Mapping[str, ViewQuery]) -> DataFrame | None:
+    """The keys of the terms that a program and its views mention; None where they mention none."""
+    terms = (*program_constants(program), *flat_constants(view_rules(views)))
+    keys = dict.fromkeys((key_of(term),) for term in terms)
+    return spark.createDataFrame(list(keys), "key string") if keys else None
+
+
+def decode(facts: DataFrame, dictionary: DataFrame, beside: Sequence[str] = ()) -> DataFrame:
+    """The keys of facts given as ids, whatever the names of their columns; null where there is no term.
+
+    Columns that are `beside` the ids stay as they are.
+    """
+    names = [name for name in facts.columns if name not in beside]
     for place, name in enumerate(names):
         terms = dictionary.select(f.col("id").alias(f"__id{place}"), f.col("key").alias(f"__key{place}"))
         facts = facts.join(terms, facts[name] == terms[f"__id{place}"], "left")
@@ -66,8 +80,9 @@ def decode(facts: DataFrame, dictionary: DataFrame) -> DataFrame:
     for place, name in enumerate(names):
         id_ = f.col(name)
         unknown = f.raise_error(f.concat(f.lit(_UNKNOWN), id_.cast("string"), f.lit(_END)))
-        keys.append(f.coalesce(f.col(f"__key{place}"), inline_key_column(id_), unknown).alias(name))
-    return facts.select(*keys)
+        key = f.coalesce(f.col(f"__key{place}"), inline_key_column(id_), unknown)
+        keys.append(f.when(id_ != UNBOUND_ID, key).alias(name))
+    return facts.select(*keys, *beside)
 
 
 @contextlib.contextmanager

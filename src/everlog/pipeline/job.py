@@ -23,15 +23,14 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DataError, ProgramError
 from everlog.facts.terms import key_of
-from everlog.pipeline.outputs import Output
 from everlog.pipeline.publish import check_place
 from everlog.pipeline.show import show_pipeline
-from everlog.pipeline.ways import RESIDENT, Way, choose_way
+from everlog.pipeline.view_definitions import known_views, wanted_views
+from everlog.pipeline.ways import Way
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.checks import check_program
-from everlog.rules.constants import program_constants
 from everlog.rules.syntax import Constant, Program
-from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, table_of
+from everlog.store.table_folders import DICTIONARY, relation_tables, table_of
 from everlog.tables.commits import Commit
 from everlog.tables.table_store import TableStore
 
@@ -42,9 +41,6 @@ if TYPE_CHECKING:
     from everlog.pipeline.settings import Settings
 
 __all__ = ["PipelineReport", "Stages", "run_pipeline", "show_pipeline"]
-
-REJECTS = "rejects"
-REJECT_COLUMNS = {"file": "string", "line": "bigint", "text": "string", "reason": "string"}
 
 Says = Callable[[str], None]
 
@@ -78,6 +74,7 @@ class PipelineReport:
     way: str  # by which the tables were kept true, and why
     stages: tuple[StageReport, ...]
     relations: tuple[RelationReport, ...]
+    views: tuple[RelationReport, ...]  # rows of their answers
     terms: int
     rejects: int
     written: tuple[Path, ...]
@@ -182,9 +179,10 @@ class _Run:
         return PipelineReport(
             commit.version,
             commit.version != base.version,
-            f"{way.name}: {way.why}",
+            str(way),
             tuple(self.reports),
             tuple(self._relations(base, commit)),
+            tuple(self._views(base, commit)),
             commit.tables[DICTIONARY].rows if DICTIONARY in commit.tables else 0,
             self.rejected,
             tuple(written),
@@ -216,16 +214,16 @@ class _Run:
     def _encode(
         self, base: Commit, keys: Mapping[str, DataFrame], gone: Mapping[str, DataFrame], kinds: Mapping[str, str]
     ) -> tuple[Any, ExplicitFacts]:
-        from everlog.pipeline.encode import encode
+        from everlog.pipeline.encode import constants_frame, encode
         from everlog.pipeline.explicit_changes import ExplicitFacts
         from everlog.pipeline.table_frames import explicit_facts, read_table
 
         tables = relation_tables(base)
         for relation, frame in (*keys.items(), *gone.items()):
             self._check_arity(tables, relation, len(frame.columns))
-        constants = [(key_of(term),) for term in program_constants(self.settings.program)]
-        others = self.spark.createDataFrame(constants, "key string") if constants else None
-        encoded = self.stages.encode(keys, self._dictionary(base), others)
+        views = wanted_views(known_views(base), self.settings.views, self.settings.program.prefixes, base.version + 1)
+        constants = constants_frame(self.spark, self.settings.program, views)
+        encoded = self.stages.encode(keys, self._dictionary(base), constants)
         vanished = {
             name: "snapshot" for name in base.info.get("snapshots", ()) if name not in kinds and name not in keys
         }
@@ -269,26 +267,30 @@ class _Run:
     # --- the tables ---------------------------------------------------------------------------------------------------
 
     def _maintain(self, base: Commit, encoded: Any, explicit: ExplicitFacts, ingested: Any) -> tuple[Way, Commit]:
+        from everlog.pipeline.maintain import Incoming, Upkeep
+
         started = time.perf_counter()
-        known = "definitions" in base.info
-        info = self._info(ingested)
-        change = explicit.change()
-        change = change.persist() if change is not None else None  # sources are read and encoded once
-        try:
-            moved = explicit.count(change) if change is not None else {}
-            changed = sum(moved.values())
-            way = choose_way(self.settings.maintain, base, changed, known=known)
-            if base.version and not changed and self._is_same(base, info):
-                self.says(f"nothing new: version {base.version} stays the last")
-                return way, base
-            self.says(f"maintain: {way.name}, {way.why}")
-            if way.name == RESIDENT:
-                return way, self._in_process(encoded, explicit, change, info, ingested, started)
-            counts = moved if not base.version else None
-            return way, self._in_bulk(base, encoded, explicit, change, info, ingested, started, counts)
-        finally:
-            if change is not None:
-                change.unpersist()
+        incoming = Incoming(
+            encoded.new_terms, explicit, self._info(ingested), ingested.rejects if self.rejected else None
+        )
+        settings = self.settings
+        upkeep = Upkeep(
+            self.spark,
+            self.store,
+            settings.program,
+            settings.views,
+            settings.limits,
+            self.stages.materialise,
+            self.says,
+        )
+        way, commit = upkeep.maintain(base, incoming, settings.maintain)
+        if commit.version == base.version:
+            self.says(f"nothing new: version {base.version} stays the last")
+        else:
+            names = [name for name in relation_tables(commit) if not is_auxiliary(name)]
+            changed = sum(sum(_moved(commit, name, base)) for name in names)
+            self._done("maintain", changed, "changes", started)
+        return way, commit
 
     def _info(self, ingested: Any) -> dict[str, Any]:
         """What the next version says of where it comes from."""
@@ -301,115 +303,16 @@ class _Run:
             "snapshots": sorted(name for name, kind in ingested.kinds.items() if kind == "snapshot"),
         }
 
-    def _is_same(self, base: Commit, info: Mapping[str, Any]) -> bool:
-        return all(base.info.get(key) == info[key] for key in ("program", "views"))
-
-    def _in_process(
-        self,
-        encoded: Any,
-        explicit: ExplicitFacts,
-        change: DataFrame | None,
-        info: Mapping[str, Any],
-        ingested: Any,
-        started: float,
-    ) -> Commit:
-        from everlog.pipeline.encode import collisions
-        from everlog.pipeline.resident import Resident, no_rows
-
-        relations = list(explicit.arities.items())
-        with collisions():
-            terms = encoded.new_terms.toArrow()
-        rows = change.toArrow() if change is not None else no_rows()
-        with Resident(self.store.folder, self.settings.limits) as resident:
-            if self.rejected:
-                resident.note(REJECTS, ingested.rejects.toArrow(), REJECT_COLUMNS)
-            resident.learn(zip(terms["id"].to_pylist(), terms["key"].to_pylist(), strict=True))
-            made = resident.update(rows, relations, self.settings.program, self.settings.views, info)
-        self._done("maintain", sum(map(sum, made.counts().values())), "changes", started)
-        return self.store.commit()
-
-    def _in_bulk(
-        self,
-        base: Commit,
-        encoded: Any,
-        explicit: ExplicitFacts,
-        change: DataFrame | None,
-        info: dict[str, Any],
-        ingested: Any,
-        started: float,
-        counts: Mapping[str, int] | None,
-    ) -> Commit:
-        from everlog.pipeline.bulk import derive_in_bulk
-        from everlog.pipeline.encode import collisions
-        from everlog.pipeline.table_frames import append_plain
-
-        with self.store.begin() as transaction:
-            with collisions():
-                append_plain(transaction, DICTIONARY, encoded.new_terms.select("id", "key"), TERM_COLUMNS)
-            if self.rejected:
-                append_plain(transaction, REJECTS, ingested.rejects, REJECT_COLUMNS)
-            said = derive_in_bulk(
-                self.spark,
-                transaction,
-                self.settings.program,
-                explicit,
-                change,
-                self.stages.materialise,
-                self.says,
-                self.settings.limits,
-                counts,
-            )
-            commit = transaction.commit({**info, **said})
-        names = [name for name in relation_tables(commit) if not is_auxiliary(name)]
-        changed = sum(sum(_moved(commit, name, base)) for name in names)
-        self._done("maintain", changed, "changes", started)
-        if not self.settings.views:
-            return commit
-        return self._with_views(info)
-
-    def _with_views(self, info: Mapping[str, Any]) -> Commit:
-        """Views are made in this process, as a version of their own."""
-        from everlog.pipeline.resident import Resident, no_rows
-
-        started = time.perf_counter()
-        with Resident(self.store.folder, self.settings.limits) as resident:
-            made = resident.update(no_rows(), [], self.settings.program, self.settings.views, info)
-        self._done("views", sum(map(sum, made.counts().values())), "changes", started)
-        return self.store.commit()
-
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def _publish(self, commit: Commit) -> list[Path]:
         if not self.settings.outputs:
             return []
-        from everlog.pipeline.encode import collisions
-        from everlog.pipeline.output_record import due_outputs, remember_outputs
-        from everlog.pipeline.table_frames import read_table
+        from everlog.pipeline.publishing import Publishing
 
         started = time.perf_counter()
-        facts: dict[str, DataFrame] = {}
-        rows = 0
-        tables = {
-            output.relation: table_of(output.relation)
-            for output in self.settings.outputs
-            if table_of(output.relation) in commit.tables
-        }
-        states = {
-            relation: f"{commit.tables[table].folder} {commit.tables[table].delta}"
-            for relation, table in tables.items()
-        }
-        due = due_outputs(self.store.folder, self.settings.outputs, states)
-        for relation in dict.fromkeys(output.relation for output in due if output.relation in tables):
-            state = commit.tables[tables[relation]]
-            ids = read_table(self.spark, self.store, tables[relation], commit.version).select(*state.columns)
-            facts[relation] = self.stages.decode(ids, self._dictionary(commit))
-            rows += state.facts
-        outputs = _without_facts(due, facts, self.says)
-        with collisions():
-            written: list[Path] = self.stages.publish(self.spark, facts, outputs, self.says)
-        remember_outputs(self.store.folder, outputs, states)
-        if len(due) < len(self.settings.outputs):
-            self.says(f"{len(self.settings.outputs) - len(due)} outputs are up to date")
+        publishing = Publishing(self.spark, self.store, commit, self.stages, self.says)
+        written, rows = publishing.publish(self.settings.outputs)
         self._done("publish", rows, "facts", started)
         return written
 
@@ -420,17 +323,17 @@ class _Run:
                 gained, lost = _moved(commit, name, base)
                 yield RelationReport(name, state.facts, gained, lost, name in defined)
 
+    def _views(self, base: Commit, commit: Commit) -> Iterable[RelationReport]:
+        tables = relation_tables(commit)
+        for view in known_views(commit).values():
+            if view.relation in tables:
+                gained, lost = _moved(commit, view.relation, base)
+                yield RelationReport(view.name, tables[view.relation].facts, gained, lost, derived=True)
+
 
 def _moved(commit: Commit, name: str, base: Commit) -> tuple[int, int]:
     """How many facts of a relation came and went since another version."""
     return (0, 0) if commit.version == base.version else commit.moved.get(table_of(name), (0, 0))
-
-
-def _without_facts(outputs: Sequence[Output], facts: Mapping[str, Any], says: Says) -> list[Output]:
-    for output in outputs:
-        if output.relation not in facts:
-            says(f"{output.path} is not written: no source and no rule has brought a fact of {output.relation} yet")
-    return [output for output in outputs if output.relation in facts]
 
 
 def facts_in_text(program: Program) -> dict[str, list[tuple[str, ...]]]:

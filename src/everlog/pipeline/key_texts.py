@@ -47,12 +47,13 @@ def csv_field(key: Column, *, alone: bool = False) -> Column:
 
 
 def csv_line(keys: list[Column]) -> Column:
-    """A fact as a line of CSV; `()` where it has no arguments."""
+    """A fact as a line of CSV; `()` where it has no arguments, and nothing for a cell without a term."""
     from pyspark.sql import functions as f
 
     if not keys:
         return f.lit("()")
-    return f.concat_ws(",", *(csv_field(key, alone=len(keys) == 1) for key in keys))
+    nothing = f.lit('""' if len(keys) == 1 else "")
+    return f.concat_ws(",", *(f.coalesce(csv_field(key, alone=len(keys) == 1), nothing) for key in keys))
 
 
 def ntriples_line(terms: list[Column]) -> Column:

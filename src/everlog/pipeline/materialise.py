@@ -19,24 +19,25 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
-from everlog.engines.spark.dictionary import HashDictionary
+from everlog.dictionary.hash_dictionary import HashDictionary
 from everlog.engines.spark.tagged import RELATION, WEIGHT, id_columns, matches, matches_any
 from everlog.engines.spark.task_errors import error_of_task
 from everlog.errors import EngineError, EverlogError
 from everlog.facts.terms import key_of
 from everlog.limits import Limits
-from everlog.maintenance.materialise import evaluation_components, shapes
+from everlog.maintenance.materialise import shapes
 from everlog.pipeline.bulk_facts import Batches, BulkFacts, Part, only_relations
 from everlog.pipeline.bulk_frames import FrameStages
 from everlog.pipeline.bulk_rounds import RoundStages
 from everlog.pipeline.bulk_settings import BulkSettings
 from everlog.pipeline.bulk_tasks import NotThisWay, TaskReports, TaskStages
 from everlog.pipeline.rejects import from_spark
-from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary, rule_of_auxiliary
+from everlog.plans.flat_constants import flat_constants
+from everlog.plans.flat_rules import EvaluatedRule, flatten_rules, is_auxiliary, rule_of_auxiliary, rule_reads
 from everlog.plans.pivots import NoPivot, Pivot, component_pivot
-from everlog.plans.rewrites import Closure, rewrite_rules
+from everlog.plans.rewrites import Closure, Rewriting, rewrite_rules
 from everlog.plans.stages import Stage, needs_terms, overlapping, plan_stages
-from everlog.rules.components import Component
+from everlog.rules.components import Component, maintenance_components
 from everlog.rules.constants import program_constants
 from everlog.rules.constraints import constraint_name, is_constraint, is_constraint_relation
 from everlog.rules.dependencies import unify
@@ -145,14 +146,16 @@ def materialise_frames(
     limits: Limits | None = None,
     settings: BulkSettings | None = None,
     counts: Mapping[str, int] | None = None,
+    views: Sequence[EvaluatedRule] = (),
 ) -> Materialised:
     """Derive what a program says from frames of distinct facts; `dictionary` holds the terms of their ids.
 
-    `counts`: how many facts each frame has, where that is known; otherwise they are counted.
+    Args:
+        counts: how many facts each frame has, where that is known; otherwise they are counted.
+        views: rules of views, which are flat already, to be evaluated with those of the program.
     """
-    bulk = _Bulk(
-        spark, program, facts, dictionary, progress or _silent, limits or Limits(), settings or BulkSettings(), counts
-    )
+    says, limits, settings = progress or _silent, limits or Limits(), settings or BulkSettings()
+    bulk = _Bulk(spark, program, views, facts, dictionary, says, limits, settings, counts)
     with explained_failures(bulk.at_work):
         return bulk.run()
 
@@ -168,6 +171,7 @@ class _Bulk:
         self,
         spark: SparkSession,
         program: Program,
+        views: Sequence[EvaluatedRule],
         given: Mapping[str, DataFrame],
         dictionary: DataFrame,
         says: Says,
@@ -178,19 +182,21 @@ class _Bulk:
         self._spark, self._says, self._limits, self._settings = spark, says, limits, settings
         self._driver = HashDictionary()
         self._dictionary = dictionary.select("id", "key")
-        self._rules = name_rules(program.rules)
-        self._constants = {self._driver.encode(term): key_of(term) for term in program_constants(program)}
+        self._rules, self._views = name_rules(program.rules), views
+        terms = (*program_constants(program), *flat_constants(views))
+        self._constants = {self._driver.encode(term): key_of(term) for term in terms}
         self._concluded = {
             rule.name: [f"constraint {rule.name}"] if is_constraint(rule) else [head.relation for head in rule.heads]
             for rule in self._rules
         }
+        self._shown = {head.relation: [f"view {rule.name}"] for rule in views for head in rule.heads}
         self._given, self._counts = dict(given), counts
         self._reports: list[ComponentReport] = []
         self._rounds: RoundStages | None = None
 
     def run(self) -> Materialised:
         rewriting = rewrite_rules(self._rules, enabled=self._settings.rewrites and self._settings.way != "rounds")
-        components = evaluation_components(rewriting.rules)
+        components = self._components(rewriting)
         arities = {shape.name: shape.arity for shape in shapes(components)}
         arities |= {name: len(frame.columns) for name, frame in self._given.items()}
         known = self._facts(arities, components)
@@ -199,7 +205,7 @@ class _Bulk:
         )
         if rewriting.closures and not small and not self._rewriting_pays(components, known):
             rewriting = rewrite_rules(self._rules, enabled=False)
-            components = evaluation_components(rewriting.rules)
+            components = self._components(rewriting)
         for closure in rewriting.closures:
             self._load_base(known, closure)
         known.follow_kinds([rule for component in components for rule in component.rules])
@@ -207,6 +213,9 @@ class _Bulk:
         if components:
             self._derive(known, components, small=small)
         return self._materialised(known, components)
+
+    def _components(self, rewriting: Rewriting) -> list[Component[EvaluatedRule]]:
+        return maintenance_components((*flatten_rules(rewriting.rules), *self._views), rule_reads)
 
     def _facts(self, arities: Mapping[str, int], components: Sequence[Component[EvaluatedRule]]) -> BulkFacts:
         constants = self._spark.createDataFrame(list(self._constants.items()), "id long, key string")
@@ -422,8 +431,12 @@ class _Bulk:
 
     def _users_names(self, relations: Sequence[str]) -> list[str]:
         """The relations of a component as the user knows them, auxiliary ones replaced by what their rule defines."""
-        heads = self._concluded
-        names = [heads[rule_of_auxiliary(name)] if is_auxiliary(name) else [_users_name(name)] for name in relations]
+        names = [
+            self._shown.get(name) or self._concluded[rule_of_auxiliary(name)]
+            if is_auxiliary(name)
+            else [_users_name(name)]
+            for name in relations
+        ]
         return list(dict.fromkeys(name for some in names for name in some))
 
     def at_work(self) -> str:

@@ -7,7 +7,7 @@
 
 A literal that is not in canonical form (`007`) has no native value, so its column holds texts, as it does in process
 (formats/arrays.py); so do columns with terms of several kinds, and dateTimes of several zones. IRIs, blank nodes and
-strings are strings anyway. One scan finds the kinds of all columns.
+strings are strings anyway. A cell without a term, of a view, has no say. One scan finds the kinds of all columns.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _kind(key: Column) -> Column:
             valid = valid & lexical.try_cast("timestamp_ntz" if name == "^dateTime" else "date").isNotNull()
         what = f.when(lexical.endswith("Z"), "^dateTimeZ").otherwise(name) if name == "^dateTime" else f.lit(name)
         kind = kind.when((tag == name) & valid, what)
-    return kind.otherwise(_ODD)
+    return f.when(key.isNotNull(), kind.otherwise(_ODD))
 
 
 def _digits(key: Column, group: int) -> Column:

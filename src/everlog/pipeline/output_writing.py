@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 from everlog.disk import sync
 from everlog.errors import OutputError
 from everlog.pipeline import delta_files, key_texts
-from everlog.pipeline.delta_outputs import replace_content
+from everlog.pipeline.delta_outputs import put_content
 from everlog.pipeline.output_types import native_column, native_types
 from everlog.pipeline.outputs import Output
 from everlog.tables.commits import unwritable
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 _LEFT = re.compile(r"\.(?P<name>.+)\.(?P<process>[0-9]+)-[0-9a-f]{12}\.(?P<what>tmp|old)")
@@ -54,13 +54,13 @@ class Prepared:
         try:
             if self.output.kind == "delta":
                 assert self.schema is not None
-                replace_content(path, self.beside, self.schema)
+                put_content(path, self.beside, self.schema)
             elif self.output.one_file:
                 if path.is_dir():
                     shutil.rmtree(path)  # parts of an earlier run: check_place saw nothing else in it
                 os.replace(self.beside / "joined", path)
             else:
-                _replace_folder(self.beside, path)
+                replace_folder(self.beside, path)
             sync(path.parent)
         except OSError as error:
             raise unwritable(path, error) from error
@@ -72,21 +72,21 @@ class Prepared:
 
 def prepare(frame: DataFrame, output: Output) -> Prepared:
     """Write a relation, given as term keys, beside the place of its output."""
-    beside = _beside(output.path.absolute(), "tmp")
+    place = beside(output.path.absolute(), "tmp")
     try:
         if output.kind in ("parquet", "delta"):
-            return _prepare_table(frame, output, beside)
-        _write_lines(frame, output, beside)
+            return _prepare_table(frame, output, place)
+        _write_lines(frame, output, place)
         if output.one_file:
-            _join(beside, _header(frame, output))
+            _join(place, _header(frame, output))
         elif output.kind == "csv":
-            _name_parts(beside, _header(frame, output))
-        return Prepared(output, beside)
+            _name_parts(place, _header(frame, output))
+        return Prepared(output, place)
     except OSError as error:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
         raise unwritable(output.path, error) from error
     except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(place, ignore_errors=True)
         raise
 
 
@@ -124,7 +124,8 @@ def _lives(process: int) -> bool:
     return True
 
 
-def _beside(path: Path, what: str) -> Path:
+def beside(path: Path, what: str) -> Path:
+    """A name beside a place, that `tidy` knows."""
     return path.with_name(f".{path.name}.{os.getpid()}-{uuid.uuid4().hex[:12]}.{what}")
 
 
@@ -136,14 +137,10 @@ def _prepare_table(keys: DataFrame, output: Output, beside: Path) -> Prepared:
     keys = keys.persist(StorageLevel.DISK_ONLY)  # read twice: for the types, then for the values
     try:
         types = native_types(keys)
-        columns = [
-            native_column(f.col(column), type_).alias(name)
-            for column, name, type_ in zip(keys.columns, names, types, strict=True)
-        ]
+        columns = native_columns(keys.columns, names, types)
         # A table needs a column; so does a fact without arguments.
         values = keys.select(*columns) if columns else keys.select(f.lit("()").alias("c0"))
-        with session_settings(keys.sparkSession, _TIMESTAMPS):
-            delta_files.write(values.repartition(1) if output.one_file else values, beside)
+        write_parquet(values.repartition(1) if output.one_file else values, beside)
     finally:
         keys.unpersist()
     if output.one_file and output.kind == "parquet":
@@ -151,6 +148,22 @@ def _prepare_table(keys: DataFrame, output: Output, beside: Path) -> Prepared:
         os.rename(part, beside / "joined")
     mixed = tuple(name for name, type_ in zip(names, types, strict=True) if type_ == "mixed")
     return Prepared(output, beside, values.schema, mixed)
+
+
+def native_columns(columns: Sequence[str], names: Sequence[str], types: Sequence[str]) -> list[Column]:
+    """Columns of keys as columns of values, under other names."""
+    from pyspark.sql import functions as f
+
+    return [
+        native_column(f.col(column), type_).alias(name)
+        for column, name, type_ in zip(columns, names, types, strict=True)
+    ]
+
+
+def write_parquet(values: DataFrame, place: Path) -> None:
+    """Let Spark write a table's files into a new folder, so that all readers understand its times."""
+    with session_settings(values.sparkSession, _TIMESTAMPS):
+        delta_files.write(values, place)
 
 
 @contextlib.contextmanager
@@ -195,7 +208,12 @@ def _write_lines(frame: DataFrame, output: Output, place: Path) -> None:
 
 def _header(frame: DataFrame, output: Output) -> bytes:
     names = output.names(len(frame.columns))
-    if output.kind != "csv" or not output.header or not names:
+    return csv_header(names) if output.kind == "csv" and output.header else b""
+
+
+def csv_header(names: Sequence[str]) -> bytes:
+    """The first line of a CSV file."""
+    if not names:
         return b""
     return (",".join(_csv_field(name, alone=len(names) == 1) for name in names) + "\n").encode()
 
@@ -228,8 +246,9 @@ def _name_parts(folder: Path, header: bytes) -> None:
         checksum.unlink()
 
 
-def _replace_folder(new: Path, path: Path) -> None:
-    old = _beside(path, "old")
+def replace_folder(new: Path, path: Path) -> None:
+    """Let a folder take the place of another."""
+    old = beside(path, "old")
     if path.exists():
         os.rename(path, old)
     try:

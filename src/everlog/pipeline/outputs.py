@@ -1,4 +1,4 @@
-"""Which relation goes where, in which format, and can it be put there?"""
+"""Which relation or view goes where, in which format, and can it be put there?"""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from everlog.pipeline.places import lost_scheme
 from everlog.tables.commits import unwritable
 
 FORMATS = ("delta", "parquet", "csv", "nt", "nq")
+OUTPUT_KINDS = ("facts", "changes")
+FEED_FORMATS = ("delta", "parquet", "csv")
 RDF_WIDTHS = {"triple": 3, "quad": 4}
 REMOTE_HINT = "name a local folder, or one that is mounted, and copy the results from there"
 
@@ -20,13 +22,17 @@ _LOG = "_delta_log"
 
 @dataclass(frozen=True)
 class Output:
-    """A relation and where it goes.
+    """A relation or a view, and where it goes.
 
     Attributes:
+        relation: its name, or that of the view.
         format: told by the extension if None, and delta where there is no extension.
         single: one file, or a folder of parts; by default one file where the path has an extension.
         columns: the names of its columns; c1, c2, … by default.
         header: whether CSV begins with the names.
+        view: it is a view …
+        graph: … whose rows are the triples of a graph.
+        changes: what comes and goes is told, run by run, instead of what is there.
     """
 
     relation: str
@@ -35,6 +41,14 @@ class Output:
     single: bool | None = None
     columns: tuple[str, ...] | None = None
     header: bool = True
+    view: bool = False
+    graph: bool = False
+    changes: bool = False
+
+    @property
+    def key(self) -> str:
+        """What it is known by among all relations and views."""
+        return f"view {self.relation}" if self.view else self.relation
 
     @property
     def kind(self) -> str:
@@ -43,6 +57,10 @@ class Output:
 
     @property
     def one_file(self) -> bool:
+        return not self.changes and self._is_named_like_a_file
+
+    @property
+    def _is_named_like_a_file(self) -> bool:
         return self.path.suffix.lower() in _EXTENSIONS if self.single is None else self.single
 
     def names(self, arity: int) -> list[str]:
@@ -50,10 +68,15 @@ class Output:
         return [f"c{place}" for place in range(1, arity + 1)] if self.columns is None else list(self.columns)
 
 
-def output_problem(relation: str, format: str, arity: int | None = None) -> str | None:
-    """Why a relation cannot be written in a format, or None."""
+def output_problem(output: Output, arity: int | None = None) -> str | None:
+    """Why an output cannot be written in its format, or None."""
+    relation, format = "triple" if output.graph else output.key, output.kind
     if format not in FORMATS:
         return f"there is no output format {format!r}; there are {', '.join(FORMATS)}"
+    if output.changes and format not in FEED_FORMATS:
+        return f"changes are not written as {format}, which has no place for weights and versions"
+    if output.changes and (output.single or (output.single is None and output.path.suffix.lower() in _EXTENSIONS)):
+        return "each run adds a file with its changes, so they go into a folder and not into one file"
     if format in ("nt", "nq") and (relation not in RDF_WIDTHS or arity not in (None, RDF_WIDTHS[relation])):
         return f"{relation} holds no RDF: only triple(s, p, o) and quad(s, p, o, g) do"
     if format == "nt" and relation == "quad":
@@ -94,4 +117,4 @@ def _check_what_is_there(output: Output, path: Path) -> None:
 
 
 def _by_spark(name: str) -> bool:
-    return name.startswith(("part-", ".part-")) or name in ("_SUCCESS", "._SUCCESS.crc")
+    return name.startswith(("part-", ".part-", "changes-")) or name in ("_SUCCESS", "._SUCCESS.crc")

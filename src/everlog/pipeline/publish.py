@@ -3,7 +3,7 @@
     delta        a Delta table; a later run replaces its content and keeps its history
     parquet      the same columns, without a history
     csv          texts, with the names of columns in the first line
-    nt, nq       N-Triples of the relation `triple`, N-Quads of `triple` and `quad`
+    nt, nq       N-Triples of the relation `triple` and of graphs that views construct, N-Quads of `triple` and `quad`
 
 Columns are named by the output, its rules or its sources (output_names.py). Those of Delta and Parquet have native
 types where all their terms are of one kind (output_types.py); everything else is the text of a term without its type:
@@ -47,16 +47,16 @@ def publish(
         OutputError: a place cannot be written, or the format cannot represent a fact. What was there before remains.
     """
     for output in outputs:  # before anything is written, so that a mistake in the last one costs nothing
-        frame = facts.get(output.relation)
+        frame = facts.get(output.key)
         if frame is None:
             known = ", ".join(sorted(facts)) or "none"
-            raise UsageError(f"there is no relation {output.relation} to write to {output.path}; there are {known}")
-        _check(output, len(frame.columns))
+            raise UsageError(f"there is no relation {output.key} to write to {output.path}; there are {known}")
+        check_output(output, len(frame.columns))
     tidy(outputs)
     prepared: list[Prepared] = []
     try:
         for output in outputs:
-            prepared.append(prepare(facts[output.relation], output))
+            prepared.append(prepare(facts[output.key], output))
         written = [each.put_in_place() for each in prepared]
     finally:
         for each in prepared:
@@ -68,14 +68,15 @@ def publish(
     return written
 
 
-def _check(output: Output, arity: int) -> None:
-    problem = output_problem(output.relation, output.kind, arity)
+def check_output(output: Output, arity: int) -> None:
+    """Raise where a relation of so many arguments cannot be written as an output says."""
+    problem = output_problem(output, arity)
     if problem is not None:
         raise OutputError(f"{output.path}: {problem}", hint="write csv or parquet instead")
     names = output.names(arity)
     problem = names_problem(names, output.kind)
     if len(names) != arity:
-        problem = f"{count_columns(len(names))} named, but {output.relation} has {count_columns(arity)}"
+        problem = f"{count_columns(len(names))} named, but {output.key} has {count_columns(arity)}"
     if problem is not None:
         raise OutputError(f"{output.path}: {problem}", hint="name each column of the relation by columns = […]")
     check_place(output)

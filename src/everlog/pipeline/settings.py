@@ -21,14 +21,16 @@
     graph = "http://ex.org/g"       # RDF only: the named graph for triples that name none
 
     [[output]]                      # as many as there are (publish.py)
-    relation = "odd"
+    relation = "odd"                # or, of a view:
+    view = "hot"
+    kind = "facts"                  # all that is there; "changes": what came and went, run by run (change_feeds.py)
     path = "odd.csv"                # a local file or folder
     format = "csv"                  # unless the extension says it: delta parquet csv nt nq; delta without an extension
     single = true                   # one file, or a folder of parts; one file by default if the path has an extension
     columns = ["sensor", "value"]   # the names of columns; by default those of the rules' variables, or of sources
     header = true                   # CSV: whether the first line holds the names
 
-    [[view]]                        # a SPARQL query whose answer is kept
+    [[view]]                        # a SPARQL query whose answer is kept as a table; an output may write it
     name = "hot"
     query = "hot.rq"                # or the text of the query itself
 
@@ -38,7 +40,7 @@
     seconds = 3600
 
     [maintain]                      # how tables are kept true
-    way = "auto"                    # "resident" or "bulk" force one
+    way = "auto"                    # "resident", "paged" or "bulk" force one (ways.py)
     memory = "2 GB"                 # that facts may take in process
 
     [stream]                        # updates that arrive while the pipeline runs
@@ -67,7 +69,7 @@ from everlog.errors import EverlogError, ProgramError
 from everlog.formats.compression import check_readable
 from everlog.limits import Limits
 from everlog.pipeline import settings_parts as parts
-from everlog.pipeline.outputs import REMOTE_HINT, Output
+from everlog.pipeline.outputs import OUTPUT_KINDS, REMOTE_HINT, Output
 from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.settings_outputs import Outputs
 from everlog.pipeline.settings_parts import MaintainSettings, StreamSettings, ViewSettings
@@ -146,14 +148,23 @@ class _Pipeline(TomlReader):
             "date_format": TEXT,
             "graph": TEXT,
         },
-        "output": {"relation": TEXT, "path": TEXT, "format": TEXT, "single": FLAG, "columns": TEXTS, "header": FLAG},
+        "output": {
+            "relation": TEXT,
+            "view": TEXT,
+            "kind": OUTPUT_KINDS,
+            "path": TEXT,
+            "format": TEXT,
+            "single": FLAG,
+            "columns": TEXTS,
+            "header": FLAG,
+        },
         "view": {"name": TEXT, "query": TEXT},
         "limits": {"rounds": COUNT, "facts": COUNT, "seconds": SECONDS},
         "maintain": {"way": parts.WAYS, "memory": SIZE},
         "stream": {"folder": TEXT, "checkpoint": TEXT, "on_error": parts.ON_ERROR, "trigger": TRIGGER},
         "spark": {},
     }
-    needed = {"": ("program",), "source": ("path",), "output": ("relation", "path"), "view": ("name", "query")}
+    needed = {"": ("program",), "source": ("path",), "output": ("path",), "view": ("name", "query")}
     once = ("limits", "maintain", "stream", "spark")
     examples = {
         "program": 'program = "rules.dl"',
@@ -183,7 +194,7 @@ class _Pipeline(TomlReader):
         limits, maintain = parts.read_limits(self), parts.read_maintain(self)
         stream = parts.read_stream(self, folder, tables)
         program = self._program(folder, top)
-        views = tuple(parts.read_views(self, folder, program))
+        views, kept = parts.read_views(self, folder, program)
         sources = Sources(self)
         read = [each for number, data in enumerate(inputs) for each in sources.read(folder, number, data)]
         program_path = folder / local_text(top["program"]) if "program" in top else None
@@ -192,10 +203,10 @@ class _Pipeline(TomlReader):
             read += sources.imports(program_path.parent, program)
         else:
             sources.all_known = False
-        outputs = Outputs(self, self._folder(folder, top, "results", ""), sources, read, program)
+        outputs = Outputs(self, self._folder(folder, top, "results", ""), sources, read, program, kept)
         written = [each for number, data in enumerate(wanted) for each in outputs.read(number, data)]
         if program is not None:
-            written += outputs.exports(program, {output.relation for output in written})
+            written += outputs.exports(program, {output.key for output in written if not output.changes})
         outputs.check_places(written, tables, program_path, path)
         if self.problems or program is None or program_path is None:
             raise SettingsError(self.problems)
@@ -212,7 +223,7 @@ class _Pipeline(TomlReader):
             confs,
             limits,
             maintain,
-            views,
+            tuple(views),
             stream,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -19,6 +19,9 @@ from everlog.pipeline.toml_reader import TomlReader
 from everlog.rules.diagnostics import Span
 from everlog.rules.syntax import Program
 from everlog.store.program_files import file_name
+from everlog.store.view_queries import ViewQuery
+from everlog.store.view_rows import shown_names
+from everlog.tables.layout import VERSION, WEIGHT
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class Outputs:
     sources: Sources
     inputs: Sequence[InputSource]
     program: Program | None
+    views: Mapping[str, ViewQuery]
 
     def read(self, number: int, data: dict[str, Any]) -> Iterator[Output]:
         """The output that a table describes, if nothing is wrong with it."""
@@ -37,18 +41,29 @@ class Outputs:
         def wrong(code: str, message: str, key: str, *notes: str, help: str | None) -> None:
             self.reader.report(code, message, self.reader.places.value("output", number, key), *notes, help=help)
 
-        relation, known = data.get("relation"), self.sources.known
-        if relation is not None and self.sources.all_known and relation not in known:
-            near = get_close_matches(relation, known, n=1)
+        view, known = self.views.get(data.get("view", "")), self.sources.known
+        relation = data.get("relation") if "view" not in data else data["view"]
+        if "view" in data and "relation" in data:
+            wrong("P105", "an output is of a relation or of a view", "relation", help="write two outputs")
+        elif "view" in data and view is None:
+            near = get_close_matches(data["view"], self.views, n=1)
+            notes = f"the views are {', '.join(sorted(self.views))}" if self.views else "there are no views"
+            help = f"did you mean {near[0]}?" if near else None
+            wrong("P107", f"there is no view {relation}", "view", notes, help=help)
+        elif "view" not in data and relation is None:
+            wrong("P104", "this [[output]] has no relation", "relation", help='add relation = "path", or view = "hot"')
+        elif view is None and self.sources.all_known and relation not in known:
+            near = get_close_matches(str(relation), known, n=1)
             message = f"neither the program nor a source has a relation {relation}"
             notes = f"the relations are {', '.join(sorted(known))}" if known else "there are no relations"
             wrong("P107", message, "relation", notes, help=f"did you mean {near[0]}?" if near else None)
-        if relation is None or "path" not in data:
+        if relation is None or "path" not in data or ("view" in data and view is None):
             return
         if is_remote(data["path"]):
             wrong("P105", "only local folders can be written", "path", help=REMOTE_HINT)
             return
-        columns = tuple(data["columns"]) if "columns" in data else self._names(relation)
+        named = self._names(relation) if view is None else shown_names(view)
+        columns = tuple(data["columns"]) if "columns" in data else named
         output = Output(
             relation,
             self.results / local_text(data["path"]),
@@ -56,14 +71,19 @@ class Outputs:
             data.get("single"),
             columns,
             data.get("header", True),
+            view=view is not None,
+            graph=view is not None and view.query.form == "construct",
+            changes=data.get("kind") == "changes",
         )
-        problem = output_problem(relation, output.kind)
+        problem = output_problem(output)
         if problem is not None:
             near = get_close_matches(output.kind, FORMATS, n=1) if output.kind not in FORMATS else []
             hint = f"did you mean {near[0]!r}?" if near else "write csv or parquet instead"
+            hint = 'format = "csv" and a path without an extension' if output.changes else hint
             wrong("P105", problem, "format" if "format" in data else "path", help=hint)
             return
-        problem = None if columns is None else names_problem(columns, output.kind)
+        all_names = (*(columns or ()), *((WEIGHT, VERSION) if output.changes else ()))
+        problem = None if columns is None else names_problem(all_names, output.kind)
         if problem is not None:
             wrong("P105", problem, "columns" if "columns" in data else "path", help='columns = ["a", "b"]')
         elif "header" in data and output.kind != "csv":
@@ -81,7 +101,7 @@ class Outputs:
                 continue
             path = self.results / (export.path or f"{file_name(export.relation)}.csv")
             output = Output(export.relation, path, columns=self._names(export.relation), header=False)
-            problem = output_problem(output.relation, output.kind)
+            problem = output_problem(output)
             if problem is None:
                 yield output
             else:
@@ -98,13 +118,13 @@ class Outputs:
             problem = self._overwritten(place, tables, program, toml)
             for other, relation in seen.items():
                 if place == other:
-                    problem = f"{relation} and {output.relation} would both be written to {output.path}"
+                    problem = f"{relation} and {output.key} would both be written to {output.path}"
                 elif place.is_relative_to(other) or other.is_relative_to(place):
                     problem = f"{output.path} would be inside the output of {relation}, or around it"
             if problem is not None:
                 help = "give each output a path of its own"
                 self.reader.report("P108", problem, self._line_of(output.path.name), help=help)
-            seen[place] = output.relation
+            seen[place] = output.key
 
     def _overwritten(self, place: Path, tables: Path, program: Path | None, toml: Path) -> str | None:
         for path, what in ((program, "the program"), (toml, "the settings themselves")):

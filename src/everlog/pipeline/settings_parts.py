@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from everlog.errors import EverlogError, SparqlError, UsageError
 from everlog.formats.compression import check_readable
@@ -15,7 +15,10 @@ from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.toml_reader import TomlReader, flat, named, read_size
 from everlog.rules.syntax import Program
 
-WAYS = ("auto", "resident", "bulk")
+if TYPE_CHECKING:
+    from everlog.store.view_queries import ViewQuery
+
+WAYS = ("auto", "resident", "paged", "bulk")
 ON_ERROR = ("set-aside", "stop")
 
 _QUERY_FILES = (".rq", ".sparql")
@@ -120,9 +123,13 @@ def read_stream(reader: TomlReader, folder: Path, tables: Path) -> StreamSetting
     )
 
 
-def read_views(reader: TomlReader, folder: Path, program: Program | None) -> Iterator[ViewSettings]:
-    """The views whose queries can be kept true."""
-    names: dict[str, int] = {}
+def read_views(
+    reader: TomlReader, folder: Path, program: Program | None
+) -> tuple[list[ViewSettings], dict[str, ViewQuery]]:
+    """The views whose queries can be kept true, and what these are."""
+    views: list[ViewSettings] = []
+    kept: dict[str, ViewQuery] = {}
+    names: set[str] = set()
     tables = [reader.table("view", number, each) for number, each in enumerate(reader.tables("view"))]
     for number, data in enumerate(tables):
         if "name" not in data or "query" not in data:
@@ -131,10 +138,13 @@ def read_views(reader: TomlReader, folder: Path, program: Program | None) -> Ite
             what = f"two views have the name {data['name']}"
             reader.report("P109", what, reader.places.value("view", number, "name"), help="rename one of them")
             continue
-        names[data["name"]] = number
+        names.add(data["name"])
         view = _view(reader, folder, number, data)
-        if view is not None and _is_kept(reader, number, view, {} if program is None else program.prefixes):
-            yield view
+        query = None if view is None else _kept(reader, number, view, {} if program is None else program.prefixes)
+        if view is not None and query is not None:
+            views.append(view)
+            kept[view.name] = query
+    return views, kept
 
 
 def _view(reader: TomlReader, folder: Path, number: int, data: dict[str, Any]) -> ViewSettings | None:
@@ -152,14 +162,13 @@ def _view(reader: TomlReader, folder: Path, number: int, data: dict[str, Any]) -
     return None
 
 
-def _is_kept(reader: TomlReader, number: int, view: ViewSettings, prefixes: Mapping[str, str]) -> bool:
+def _kept(reader: TomlReader, number: int, view: ViewSettings, prefixes: Mapping[str, str]) -> ViewQuery | None:
     from everlog.store.view_queries import view_query
 
     try:
-        view_query(view.name, view.query, prefixes, since=0)
+        return view_query(view.name, view.query, prefixes, since=0)
     except SparqlError as error:
         where = f"{view.path}: " if view.path is not None else ""
         key = "name" if "is no name for a view" in error.message else "query"
         reader.report("P109", where + error.message, reader.places.value("view", number, key), help=error.hint)
-        return False
-    return True
+        return None

@@ -44,7 +44,8 @@ def _lines(settings: Settings) -> Iterator[str]:
     yield f"publish: {len(settings.outputs)} outputs"
     for output in settings.outputs:
         columns = f" ({', '.join(output.columns)})" if output.columns else ""
-        yield f"  {output.relation}{columns} -> {output.path}, {output.kind}{', one file' if output.one_file else ''}"
+        what = f"{'changes of ' if output.changes else ''}{output.key}{columns}"
+        yield f"  {what} -> {output.path}, {output.kind}{', one file' if output.one_file else ''}"
 
 
 def show_as_data(settings: Settings) -> dict[str, Any]:
@@ -73,7 +74,8 @@ def show_as_data(settings: Settings) -> dict[str, Any]:
         "views": {view.name: view.query for view in settings.views},
         "outputs": [
             {
-                "relation": output.relation,
+                "view" if output.view else "relation": output.relation,
+                "kind": "changes" if output.changes else "facts",
                 "path": str(output.path),
                 "format": output.kind,
                 "single": output.one_file,

@@ -1,9 +1,9 @@
 """How are tables kept true while updates arrive?
 
 Structured Streaming says which updates are new: files that land in a folder, or rows of any streaming DataFrame. Each
-micro-batch is applied in this process (resident.py), an update a version. The commit of an update says which batch it
-belongs to and its number there, so that a batch that Spark gives again after a crash goes on where the tables are: no
-update is lost or applied twice.
+micro-batch is applied in this process (in_process.py), an update a version; an update that the paged way cannot follow
+is derived in bulk. The commit of an update says which batch it belongs to and its number there, so that a batch that
+Spark gives again after a crash goes on where the tables are: no update is lost or applied twice.
 
 An update that cannot be applied is set aside, with the reason, in a file beside the tables, and the stream goes on; or
 the stream stops there, by setting.
@@ -13,16 +13,20 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from everlog.errors import EverlogError, UsageError
+from everlog.errors import EverlogError, NeedsBulk, UsageError
 from everlog.formats.compression import replacing
-from everlog.pipeline.resident import Resident
+from everlog.logs import logger
+from everlog.pipeline.in_process import OpenedTables
 from everlog.pipeline.stream_updates import StreamedUpdate, updates_of_file, updates_of_lines
-from everlog.store.changes import Change
+from everlog.pipeline.ways import way_in_process
+from everlog.plans.flat_rules import is_auxiliary
+from everlog.store.updates import Update
+from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,6 +51,7 @@ class BatchReport:
     lost: int
     strategies: tuple[str, ...]
     seconds: float
+    way: str = ""  # by which the tables are kept true, and why
 
     def __str__(self) -> str:
         aside = f", {self.set_aside} set aside" if self.set_aside else ""
@@ -59,17 +64,38 @@ class BatchReport:
         return asdict(self)
 
 
+class Applied(NamedTuple):
+    """What an update did: facts gained and lost, and by which strategies."""
+
+    gained: int
+    lost: int
+    strategies: tuple[str, ...]
+
+
 class UpdateStream:
     """Applies micro-batches to tables that are open in this process."""
 
     def __init__(
-        self, settings: Settings, stream: str, on_error: str, says: Callable[[BatchReport], None] | None = None
+        self,
+        settings: Settings,
+        stream: str,
+        on_error: str,
+        says: Callable[[BatchReport], None] | None = None,
+        spark: SparkSession | None = None,
     ) -> None:
-        """`stream` names the stream in commits: another one, with other batches, may write to the same tables."""
-        self._resident = Resident(settings.tables, settings.limits)
+        """`stream` names the stream in commits: another one, with other batches, may write to the same tables.
+
+        Without a session what the paged way cannot follow is an error.
+        """
+        self._settings, self._spark = settings, spark
+        self.way = way_in_process(settings.maintain, TableStore(settings.tables).commit())
+        self._open()
         self._folder, self._stream, self._on_error = Path(settings.tables), stream, on_error
         self._says = says or (lambda report: None)
         self.reports: list[BatchReport] = []
+
+    def _open(self) -> None:
+        self._tables = OpenedTables(self._settings.tables, self._settings.limits, self.way.name)
 
     def apply(self, updates: Iterable[StreamedUpdate], batch: int) -> BatchReport:
         """Apply the updates of a batch, but for those that the tables have already."""
@@ -84,40 +110,66 @@ class UpdateStream:
                 aside += 1
                 continue
             applied += 1
-            for came, went in change.counts().values():
-                gained, lost = gained + came, lost + went
-            strategies.update(dict.fromkeys(change.report.strategies()))
+            gained, lost = gained + change.gained, lost + change.lost
+            strategies.update(dict.fromkeys(change.strategies))
         seconds = time.perf_counter() - started
-        version = self._resident.kb.version
-        report = BatchReport(batch, version, applied, aside, gained, lost, tuple(strategies), seconds)
+        version = self._tables.kb.version
+        report = BatchReport(
+            batch, version, applied, aside, gained, lost, tuple(strategies), seconds, way=str(self.way)
+        )
         self.reports.append(report)
         self._says(report)
         return report
 
     def _done(self, batch: int) -> int:
         """How many updates of a batch the tables have."""
-        said = self._resident.tables.last_info().get("streams", {}).get(self._stream)
+        said = self._tables.last_info().get("streams", {}).get(self._stream)
         if said is None or said["batch"] < batch:
             return 0
         return int(said["updates"]) if said["batch"] == batch else 1 << 62  # of a batch that is long done, all
 
-    def _apply_one(self, streamed: StreamedUpdate, batch: int, number: int) -> Change | None:
-        tables = self._resident.tables
-        tables.info["by"] = f"the stream's batch {batch:,}"
-        tables.info["streams"] = {
-            **tables.last_info().get("streams", {}),
-            self._stream: {"batch": batch, "updates": number, "at": str(streamed.place)},
+    def _apply_one(self, streamed: StreamedUpdate, batch: int, number: int) -> Applied | None:
+        info = {
+            "by": f"the stream's batch {batch:,}",
+            "streams": {
+                **self._tables.last_info().get("streams", {}),
+                self._stream: {"batch": batch, "updates": number, "at": str(streamed.place)},
+            },
         }
         try:
             if streamed.update is None:
                 assert streamed.error is not None
                 raise streamed.error
-            return self._resident.kb.apply(streamed.update)
+            return self._apply_in_process(streamed.update, info)
         except EverlogError as error:
             if self._on_error == "stop":
                 raise
             self._set_aside(streamed, error, batch, number)
             return None
+
+    def _apply_in_process(self, update: Update, info: Mapping[str, Any]) -> Applied:
+        try:
+            change = self._tables.apply(update, info)
+        except NeedsBulk as refused:
+            if self._spark is None:
+                raise
+            return self._apply_in_bulk(self._spark, update, info, refused.reason)
+        counts = change.counts().values()
+        return Applied(
+            sum(came for came, _ in counts), sum(went for _, went in counts), tuple(change.report.strategies())
+        )
+
+    def _apply_in_bulk(self, spark: SparkSession, update: Update, info: Mapping[str, Any], reason: str) -> Applied:
+        from everlog.pipeline.bulk_updates import apply_in_bulk
+
+        logger.info("an update is derived in bulk: %s", reason)
+        self._tables.close()
+        try:
+            commit = apply_in_bulk(spark, self._settings, update, info)
+        finally:
+            self._open()
+        moved = [counts for table, counts in commit.moved.items() if not is_auxiliary(table)]
+        return Applied(sum(gained for gained, _ in moved), sum(lost for _, lost in moved), ("bulk",))
 
     def _set_aside(self, streamed: StreamedUpdate, error: EverlogError, batch: int, number: int) -> None:
         folder = self._folder / SET_ASIDE
@@ -134,7 +186,7 @@ class UpdateStream:
             stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
 
     def close(self) -> None:
-        self._resident.kb.close()
+        self._tables.close()
 
 
 def start_stream(
@@ -155,7 +207,7 @@ def start_stream(
         )
     if frame is None:
         frame = _landing(spark, settings.stream, settings.path)
-    updates = UpdateStream(settings, settings.stream.checkpoint, settings.stream.on_error, says)
+    updates = UpdateStream(settings, settings.stream.checkpoint, settings.stream.on_error, says, spark)
 
     def apply(batch: DataFrame, number: int) -> None:
         updates.apply(_updates(batch), number)
@@ -190,7 +242,6 @@ def run_stream(
     """
     from everlog.engines.spark.session import session_for_a_while
     from everlog.pipeline.job import run_pipeline
-    from everlog.tables.table_store import TableStore
 
     if spark is None:
         with session_for_a_while(settings.spark, master or settings.master) as started:

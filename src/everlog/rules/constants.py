@@ -23,13 +23,13 @@ def _in_literal(literal: Literal) -> Iterator[Term]:
         case Atom():
             yield from (arg.term for arg in literal.args if isinstance(arg, Constant))
         case Filter() | Bind():
-            yield from _in_expression(literal.expression)
+            yield from expression_constants(literal.expression)
         case Negation():
             yield from _in_all(literal.body)
         case Aggregate():
             yield from _in_all(literal.body)
             for binding in literal.bindings:
-                yield from _in_expression(binding.argument)
+                yield from expression_constants(binding.argument)
 
 
 def _in_all(body: Iterable[Literal]) -> Iterator[Term]:
@@ -37,9 +37,10 @@ def _in_all(body: Iterable[Literal]) -> Iterator[Term]:
         yield from _in_literal(literal)
 
 
-def _in_expression(expression: Expression | None) -> Iterator[Term]:
+def expression_constants(expression: Expression | None) -> Iterator[Term]:
+    """The constants of an expression; one may come more than once."""
     if isinstance(expression, Constant):
         yield expression.term
     elif isinstance(expression, Call):
         for arg in expression.args:
-            yield from _in_expression(arg)
+            yield from expression_constants(arg)

@@ -12,7 +12,7 @@ ENGINES = ("columnar", "reference", "spark")
 def make_dictionary(name: str) -> Dictionary:
     """The dictionary that an engine's ids come from."""
     if name == "spark":
-        from everlog.engines.spark.dictionary import HashDictionary
+        from everlog.dictionary.hash_dictionary import HashDictionary
 
         return HashDictionary()
     return Dictionary()
@@ -39,7 +39,7 @@ def make_engine(name: str, dictionary: Dictionary) -> Engine:
 
         return PagedEngine(dictionary)
     if name == "spark":
-        from everlog.engines.spark.dictionary import HashDictionary
+        from everlog.dictionary.hash_dictionary import HashDictionary
         from everlog.engines.spark.engine import SparkEngine
         from everlog.engines.spark.session import spark_session
 

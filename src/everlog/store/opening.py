@@ -29,7 +29,8 @@ def open(
     Args:
         path: The folder of a durable one, made if it is not there; None keeps all in memory. One at a time may write to
             it: close it, or use it in a `with` block. The tables of a pipeline can be opened too.
-        engine: "columnar" (fast), "spark" (large) or "reference" (plain sets, for checking).
+        engine: "columnar" (fast), "spark" (large), "reference" (plain sets, for checking), or "paged" for tables of a
+            pipeline that are larger than memory.
         limits: Bounds on each update.
         strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
         rewrites: Evaluate transitive rules linearly; results are the same without, only slower.

@@ -17,7 +17,8 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary
 from everlog.dictionary.stored_terms import StoredTerms
 from everlog.engines.dumps import RelationDump
-from everlog.engines.interface import Shape
+from everlog.engines.interface import Engine, Shape
+from everlog.limits import Limits
 from everlog.maintenance.component import Known
 from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
@@ -25,6 +26,8 @@ from everlog.maintenance.update import Maintenance
 from everlog.rules.parser import parse_program
 from everlog.rules.printer import print_rule
 from everlog.rules.syntax import Rule
+from everlog.store.applying import derive_from_explicit
+from everlog.store.engines import make_engine
 from everlog.store.snapshot_files import read_arrays, write_arrays
 from everlog.store.state import Definitions, State
 from everlog.store.view_queries import ViewQuery, view_query, view_rules
@@ -82,12 +85,17 @@ def definitions_from_data(about: Mapping[str, Any], *, rewrites: bool) -> Defini
     from everlog.store.rule_steps import rule_arities
 
     rules = parse_program("\n".join(about["rules"]), "<snapshot>", about["prefixes"]).rules
-    views = {
+    views = views_from_data(about)
+    program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
+    return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
+
+
+def views_from_data(about: Mapping[str, Any]) -> dict[str, ViewQuery]:
+    """The views among them."""
+    return {
         name: view_query(name, text, {**about["prefixes"], **prefixes}, since)
         for name, text, since, prefixes in about["views"]
     }
-    program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
-    return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
 
 
 def maintenance_knowing(program: EvaluatedProgram, known: KnownByRules) -> Maintenance:
@@ -126,9 +134,31 @@ class StateToBeginWith(Protocol):
 
     def dictionary(self) -> Dictionary: ...
     def definitions(self, *, rewrites: bool) -> Definitions: ...
+    def engine(
+        self, name: str, dictionary: Dictionary, definitions: Definitions, limits: Limits
+    ) -> tuple[Engine, Maintenance]:
+        """An engine of that name with the facts, and what maintenance knows of the components."""
+
+
+class Dumped(Protocol):
+    """Facts that were dumped, and what was known of them."""
+
     def dumps(self) -> list[RelationDump]: ...
     def maintenance(self, program: EvaluatedProgram) -> Maintenance: ...
     def has_all(self, program: EvaluatedProgram) -> bool: ...
+
+
+def loaded_engine(
+    dumped: Dumped, name: str, dictionary: Dictionary, definitions: Definitions, limits: Limits
+) -> tuple[Engine, Maintenance]:
+    """An engine that goes on from facts that were dumped; where not all is there that it needs, it is derived."""
+    engine = make_engine(name, dictionary)
+    if not dumped.has_all(definitions.program):
+        derive_from_explicit(engine, dumped.dumps(), definitions, limits)
+        return engine, Maintenance(definitions.program)
+    for dump in dumped.dumps():
+        engine.load_dump(dump)
+    return engine, dumped.maintenance(definitions.program)
 
 
 class OpenedSnapshot:
@@ -148,6 +178,11 @@ class OpenedSnapshot:
     def definitions(self, *, rewrites: bool) -> Definitions:
         """Program and views."""
         return definitions_from_data(self._about, rewrites=rewrites)
+
+    def engine(
+        self, name: str, dictionary: Dictionary, definitions: Definitions, limits: Limits
+    ) -> tuple[Engine, Maintenance]:
+        return loaded_engine(self, name, dictionary, definitions, limits)
 
     def dumps(self) -> list[RelationDump]:
         """The relations as they were."""

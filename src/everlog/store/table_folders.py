@@ -7,6 +7,7 @@ this process; an update appends what it touched, as one version.
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple
 from difflib import get_close_matches
@@ -17,14 +18,15 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.dumps import RelationDump
-from everlog.engines.interface import Shape
+from everlog.engines.interface import Engine, Shape
 from everlog.errors import NotFoundError, UsageError
 from everlog.facts.terms import Term
+from everlog.limits import Limits
 from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import is_auxiliary
-from everlog.store.snapshots import definitions_from_data, has_all, maintenance_knowing
+from everlog.store.snapshots import definitions_from_data, has_all, loaded_engine, maintenance_knowing
 from everlog.store.state import Definitions
 from everlog.tables.commits import Commit, TableState
 from everlog.tables.layout import DERIVATIONS, EXPLICIT, PLAIN, RANK, VERSION, WEIGHT
@@ -33,6 +35,7 @@ from everlog.tables.table_store import TableStore
 if TYPE_CHECKING:
     from everlog.store.timeline import Timeline
     from everlog.tables.dense_ids import DenseIds
+    from everlog.tables.table_ids import TableIds
 
 DICTIONARY = "dictionary"
 TERM_COLUMNS = {"id": "bigint", "key": "string"}
@@ -48,8 +51,10 @@ def table_of(relation: str) -> str:
     return RELATION + relation
 
 
-class TablesSnapshot:
+class TablesSnapshot(ABC):
     """The tables of a version: what a knowledge base begins with."""
+
+    ids: TableIds
 
     def __init__(self, store: TableStore, commit: Commit) -> None:
         self._store, self._commit, self.version = store, commit, commit.version
@@ -59,10 +64,6 @@ class TablesSnapshot:
                 hint="these tables were not written by a pipeline; run one",
             )
         self._info: Mapping[str, Any] = commit.info
-        self.ids = dense_ids(store, commit)
-
-    def dictionary(self) -> Dictionary:
-        return self.ids.dictionary
 
     def definitions(self, *, rewrites: bool) -> Definitions:
         return definitions_from_data(self._info["definitions"], rewrites=rewrites)
@@ -79,18 +80,39 @@ class TablesSnapshot:
     def _shapes(self) -> list[Shape]:
         return [Shape(*said) for said in self._info.get("relations", ())]
 
-    def dumps(self) -> list[RelationDump]:
+    def shapes(self) -> list[Shape]:
+        """All relations: those that the program needs, and those that only have facts."""
         tables = relation_tables(self._commit)
         known = {shape.name: shape for shape in self._shapes()}
         known |= {name: Shape(name, len(state.columns)) for name, state in tables.items() if name not in known}
-        return [self._dump(shape) if shape.name in tables else _empty(shape) for shape in known.values()]
+        return list(known.values())
+
+
+class LoadedTables(TablesSnapshot):
+    """The tables of a version, read into this process."""
+
+    def __init__(self, store: TableStore, commit: Commit) -> None:
+        super().__init__(store, commit)
+        self._dense = self.ids = dense_ids(store, commit)
+
+    def dictionary(self) -> Dictionary:
+        return self._dense.dictionary
+
+    def engine(
+        self, name: str, dictionary: Dictionary, definitions: Definitions, limits: Limits
+    ) -> tuple[Engine, Maintenance]:
+        return loaded_engine(self, name, dictionary, definitions, limits)
+
+    def dumps(self) -> list[RelationDump]:
+        tables = relation_tables(self._commit)
+        return [self._dump(shape) if shape.name in tables else _empty(shape) for shape in self.shapes()]
 
     def _dump(self, shape: Shape) -> RelationDump:
         table = table_of(shape.name)
         state, rows = self._commit.tables[table], self._store.rows(table, self.version)
         facts = np.zeros((rows.num_rows, max(1, shape.arity)), np.int32)
         for place, column in enumerate(state.columns):
-            facts[:, place] = self.ids.dense(rows[column].to_numpy())
+            facts[:, place] = self._dense.local(rows[column].to_numpy())
         return RelationDump(
             shape,
             facts,
@@ -139,18 +161,26 @@ def decoded_changes(
     rows = store.changes(table_of(relation), since, until)
     columns = [rows[name].to_pylist() for name in rows.column_names if name.startswith("c")]
     ids = dense_ids(store, store.commit(until))
-    decoded = [ids.dictionary.decode_many(ids.dense(np.array(column, np.int64))) for column in columns]
+    decoded = [ids.dictionary.decode_many(ids.local(np.array(column, np.int64))) for column in columns]
     facts = zip(*decoded, strict=True) if decoded else [()] * rows.num_rows
     yield from zip(rows[VERSION].to_pylist(), rows[WEIGHT].to_pylist(), facts, strict=True)
 
 
 def open_tables(timeline: Timeline, path: Path) -> None:
     """Bring an empty knowledge base to the last version of some tables, and write its updates there from now on."""
+    from everlog.store.earlier_tables import TableHistory
     from everlog.store.table_journal import TableJournal
 
     store = TableStore(path)
     commit = store.commit()
-    snapshot = TablesSnapshot(store, commit)
-    timeline.begin(snapshot)
-    if not timeline.read_only:
-        timeline.journal = TableJournal(timeline, store, snapshot.ids, commit)
+    snapshot: TablesSnapshot
+    if timeline.workings.engine.name == "paged":
+        from everlog.store.paged_tables import begin_with_runs
+
+        snapshot = begin_with_runs(timeline, store, commit)
+    else:
+        snapshot = LoadedTables(store, commit)
+        timeline.begin(snapshot)
+        if not timeline.read_only:
+            timeline.journal = TableJournal(timeline, store, snapshot.ids, commit)
+    timeline.tables = TableHistory(store, snapshot.ids)

@@ -20,13 +20,12 @@ from everlog.engines.states import FactStates
 from everlog.errors import UsageError
 from everlog.facts.weighted import WeightedFacts
 from everlog.maintenance.materialise import shapes
-from everlog.plans.flat_rules import is_auxiliary
 from everlog.store.snapshots import definitions_as_data, known_of
 from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, shapes_as_data, table_of
 from everlog.tables.commits import Commit, CommitConflictError
 from everlog.tables.compaction import compact, is_due
-from everlog.tables.dense_ids import DenseIds
 from everlog.tables.layout import BAG, DERIVATIONS, EXPLICIT, PLAIN, RANK, SET, VERSION, WEIGHT, fact_columns
+from everlog.tables.table_ids import TableIds
 from everlog.tables.table_store import TableStore
 from everlog.tables.writing import TableTransaction
 
@@ -48,7 +47,7 @@ class TableJournal:
 
     wants_states = True
 
-    def __init__(self, timeline: Timeline, store: TableStore, ids: DenseIds, commit: Commit) -> None:
+    def __init__(self, timeline: Timeline, store: TableStore, ids: TableIds, commit: Commit) -> None:
         self._timeline, self._store, self.ids = timeline, store, ids
         self._last, self._terms = commit, ids.terms_since(0)[1]
         self._known_is_due = False  # what maintenance knows after a change of rules is known when that is in place
@@ -83,11 +82,12 @@ class TableJournal:
         return transaction
 
     def _write_touched(self, transaction: TableTransaction, step: Step) -> None:
-        bags = self._bags(step)
         assert step.touched is not None
+        known = {name: transaction.tables.get(table_of(name)) for name in step.touched}
+        bags = self._bags(step) if None in known.values() else set()
         for name, states in step.touched.items():
-            known = transaction.tables.get(table_of(name))
-            is_bag = name in bags if known is None else known.kind == BAG
+            state = known[name]
+            is_bag = name in bags if state is None else state.kind == BAG
             rows = state_rows(states, self.ids, transaction.version)
             transaction.append(table_of(name), rows, fact_columns(len(states.columns)), BAG if is_bag else SET)
         for name in step.target.step.old_auxiliaries if step.target.step is not None else ():
@@ -113,16 +113,12 @@ class TableJournal:
             columns, kind = fact_columns(len(now.columns)), BAG if name in bags else SET
             transaction.append(table_of(name), rows, columns, kind, replaces=True)
         for name, change in step.changes.items():
-            if table_of(name) in transaction.tables and not is_auxiliary(name):
+            if table_of(name) in transaction.tables:
                 transaction.feed(table_of(name), change_rows(change, self.ids, transaction.version))
 
     def _bags(self, step: Step) -> set[str]:
-        if step.target.step is None:
-            program = self._timeline.workings.maintenance.program
-            if not step.replaces:
-                return set()  # their tables are there
-        else:
-            program = step.target.step.change.after
+        change = step.target.step
+        program = self._timeline.workings.maintenance.program if change is None else change.change.after
         return {shape.name for shape in shapes(program.components) if shape.bag}
 
     def _write_terms(self, transaction: TableTransaction) -> int:
@@ -189,7 +185,7 @@ class TableJournal:
             self._known_is_due = False
 
 
-def state_rows(states: FactStates, ids: DenseIds, version: int) -> pa.Table:
+def state_rows(states: FactStates, ids: TableIds, version: int) -> pa.Table:
     """Facts as rows of their table."""
     return pa.table(
         {
@@ -203,14 +199,14 @@ def state_rows(states: FactStates, ids: DenseIds, version: int) -> pa.Table:
     )
 
 
-def change_rows(change: WeightedFacts, ids: DenseIds, version: int) -> pa.Table:
+def change_rows(change: WeightedFacts, ids: TableIds, version: int) -> pa.Table:
     """A change as rows of a table of which nothing but the weight is of interest."""
     nothing = np.zeros(change.rows, np.int64)
     states = FactStates(change.columns, change.weights, nothing.astype(bool), nothing, nothing.astype(np.int32))
     return state_rows(states, ids, version)
 
 
-def _hashed(columns: tuple[Any, ...], ids: DenseIds) -> dict[str, Any]:
+def _hashed(columns: tuple[Any, ...], ids: TableIds) -> dict[str, Any]:
     return {name: ids.hashed(column) for name, column in zip(fact_columns(len(columns)), columns, strict=True)}
 
 

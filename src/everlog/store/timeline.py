@@ -19,7 +19,7 @@ from everlog.limits import Limits
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.strategies import check_strategy
 from everlog.maintenance.update import Maintenance
-from everlog.store.applying import Workings, derive_from_explicit
+from everlog.store.applying import Workings
 from everlog.store.changes import Change
 from everlog.store.engines import make_dictionary, make_engine
 from everlog.store.folders import Folder
@@ -35,6 +35,7 @@ from everlog.store.views import ViewChange
 from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
+    from everlog.store.earlier_tables import TableHistory
     from everlog.store.journals import UpdateJournal
     from everlog.store.snapshots import StateToBeginWith
 
@@ -58,7 +59,8 @@ class Timeline:
         self.newest = self.published = state
         self.history = History(history, state.version)
         self.subscriptions = Subscriptions()
-        self.folder: Folder | None = None  # where it is kept
+        self.folder: Folder | None = None  # where it is kept …
+        self.tables: TableHistory | None = None  # … or these tables
         self.journal: UpdateJournal | None = None  # where updates are written before they count; None: nowhere
         self._writing = threading.Lock()
         self._writer: int | None = None  # the thread that has it, or had it last
@@ -114,14 +116,21 @@ class Timeline:
 
     def entries(self, since: int, newest: int) -> list[Entry]:
         """What has changed after a version up to another, update by update; oldest first."""
-        if since < self.history.oldest and self.folder is not None:
-            from everlog.store.earlier import earlier_entries
-
+        if since < self.history.oldest and (self.folder is not None or self.tables is not None):
             writes = self._is_writing()
             with nullcontext() if writes else self._turn():  # terms may get ids
                 if since < self.history.oldest:
-                    self.history.prepend(earlier_entries(self, self.folder, since))
+                    self.history.prepend(self._earlier(since))
         return self.history.since(since, newest)
+
+    def _earlier(self, since: int) -> list[Entry]:
+        """What was before this timeline's own history, where it is kept."""
+        if self.tables is not None:
+            return self.tables.entries(self, since)
+        from everlog.store.earlier import earlier_entries
+
+        assert self.folder is not None
+        return earlier_entries(self, self.folder, since)
 
     def empty(self) -> Timeline:
         """A timeline of the same kind, without any facts or rules."""
@@ -190,15 +199,8 @@ class Timeline:
         workings, name = self.workings, self.workings.engine.name
         dictionary = snapshot.dictionary()
         definitions = snapshot.definitions(rewrites=workings.rewrites)
-        engine = make_engine(name, dictionary)
+        engine, workings.maintenance = snapshot.engine(name, dictionary, definitions, workings.limits)
         workings.windows = Windows(dictionary)
-        if snapshot.has_all(definitions.program):
-            for dump in snapshot.dumps():
-                engine.load_dump(dump)
-            workings.maintenance = snapshot.maintenance(definitions.program)
-        else:
-            derive_from_explicit(engine, snapshot.dumps(), definitions, workings.limits)
-            workings.maintenance = Maintenance(definitions.program)
         workings.engine, workings.arities = engine, definitions.arities
         for relation, arity in definitions.arities.items():
             engine.declare(Shape(relation, arity))

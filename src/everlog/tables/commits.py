@@ -16,6 +16,7 @@ import contextlib
 import datetime as dt
 import errno
 import fcntl
+import hashlib
 import json
 import os
 import socket
@@ -78,6 +79,13 @@ class Commit:
     added: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # files, inside the folder of their table
     before: int = 0  # the version that it follows
     moved: Mapping[str, tuple[int, int]] = field(default_factory=dict)  # how many facts each table gained and lost
+    replaced: tuple[str, ...] = ()  # tables that were written anew: what was added tells weights, and nothing else
+
+    @property
+    def identity(self) -> str:
+        """What tells this version from one with the same number in other tables; the same after compaction."""
+        said = [self.version, self.before, self.time, sorted(self.added.items())]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:32]
 
 
 NOTHING = Commit(0, MappingProxyType({}))
@@ -112,7 +120,9 @@ def read_commit(folder: Path, version: int | None = None) -> Commit:
         }
         added = {name: tuple(names) for name, names in data["added"].items()}
         moved = {name: (gained, lost) for name, (gained, lost) in data["moved"].items()}
-        return Commit(data["version"], tables, data["time"], data["info"], added, data["before"], moved)
+        return Commit(
+            data["version"], tables, data["time"], data["info"], added, data["before"], moved, tuple(data["replaced"])
+        )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"this commit file cannot be read ({error})",
@@ -141,6 +151,7 @@ def write_commit(folder: Path, commit: Commit, *, again: bool = False) -> Commit
         "info": dict(stamped.info),
         "tables": {name: asdict(state) for name, state in sorted(stamped.tables.items())},
         "moved": {name: list(counts) for name, counts in sorted(stamped.moved.items())},
+        "replaced": list(stamped.replaced),
         "added": {name: list(files) for name, files in sorted(stamped.added.items())},
     }
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from everlog.tables.commits import TableState
 from everlog.tables.layout import PLAIN
-from everlog.tables.netting import present_rows
+from everlog.tables.netting import present_batches
 from everlog.tables.table_store import TableStore
 
 _MANY_FILES = 256  # of changes: each costs a reader about a millisecond
@@ -32,7 +32,7 @@ def compact(store: TableStore, *, only_due: bool = False) -> list[str]:
         done = []
         for table, state in transaction.base.tables.items():
             if is_due(state) if only_due else state.change_files:
-                rows = present_rows(store.files_of(state), state)
+                rows = present_batches(store.files_of(state), state)
                 transaction.append(table, rows, state.column_types, state.kind, replaces=True)
                 done.append(table)
         transaction.commit_again()

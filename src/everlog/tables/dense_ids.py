@@ -47,7 +47,7 @@ class DenseIds:
 
     # --- from tables --------------------------------------------------------------------------------------------------
 
-    def dense(self, hashes: Hashes) -> Ids:
+    def local(self, hashes: Hashes) -> Ids:
         """The ids of this process."""
         integers = (hashes & 7) == INTEGER
         if not integers.any():

@@ -6,7 +6,7 @@ read past the facts that are among them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from everlog.tables.commits import TableState
 from everlog.tables.layout import BAG, DERIVATIONS, PLAIN, VERSION, WEIGHT, arrow_schema
 from everlog.tables.table_store import TableFiles
 
+_AT_ONCE = 1 << 20  # rows, of a table that is not read as a whole
+
 
 def read_files(files: Sequence[str], state: TableState) -> pa.Table:
     """All rows of some files of a table."""
@@ -27,20 +29,38 @@ def read_files(files: Sequence[str], state: TableState) -> pa.Table:
     return ds.dataset(list(files), schema=schema, format="parquet").to_table()
 
 
+def read_batches(files: Sequence[str], state: TableState) -> Iterator[pa.Table]:
+    """The same, some rows at a time."""
+    if files:
+        schema = arrow_schema(state.all_types)
+        for batch in ds.dataset(list(files), schema=schema, format="parquet").to_batches(batch_size=_AT_ONCE):
+            if batch.num_rows:
+                yield pa.Table.from_batches([batch])
+
+
 def present_rows(files: TableFiles, state: TableState) -> pa.Table:
     """The rows of the facts that are there."""
     base, changes = read_files(files.base, state), read_files(files.changes, state)
-    if state.kind == PLAIN or not changes.num_rows:
-        return pa.concat_tables([base, changes])
-    if state.gains_only:
-        return pa.concat_tables([base, changes])
+    return pa.concat_tables(_present([base], changes, state))
+
+
+def present_batches(files: TableFiles, state: TableState) -> Iterator[pa.Table]:
+    """The same, some at a time: nothing but the changes is in memory as a whole."""
+    return _present(read_batches(files.base, state), read_files(files.changes, state), state)
+
+
+def _present(base: Iterable[pa.Table], changes: pa.Table, state: TableState) -> Iterator[pa.Table]:
+    if state.kind == PLAIN or state.gains_only or not changes.num_rows:
+        yield from base
+        yield changes
+        return
     last = last_rows(changes, state.columns)
-    there = _as_base(last.filter(is_there(last, state)), state)
-    if not state.columns:  # there is one fact, and the changes are about it
-        return there
     keys = last.select(list(state.columns))
-    untouched = base.join(keys, list(state.columns), join_type="left anti")
-    return pa.concat_tables([untouched.select(base.column_names), there])
+    if state.columns:  # without any there is one fact, and the changes are about it
+        for rows in base:
+            untouched = rows.join(keys, list(state.columns), join_type="left anti")
+            yield untouched.select(rows.column_names)
+    yield _as_base(last.filter(is_there(last, state)), state)
 
 
 def _as_base(rows: pa.Table, state: TableState) -> pa.Table:

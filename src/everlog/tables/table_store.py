@@ -20,7 +20,7 @@ import difflib
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -109,6 +109,13 @@ class TableStore:
 
         state = self.state(table, version)
         return present_rows(self.files_of(state), state)
+
+    def batches(self, table: str, version: int | None = None) -> Iterator[pa.Table]:
+        """The same rows, some at a time."""
+        from everlog.tables.netting import present_batches
+
+        state = self.state(table, version)
+        return present_batches(self.files_of(state), state)
 
     def changes(self, table: str, since: int, until: int | None = None) -> pa.Table:
         """What happened to a table after a version, up to another or the last: its rows with a weight, oldest first.

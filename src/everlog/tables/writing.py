@@ -13,7 +13,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -98,24 +98,28 @@ class TableTransaction:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     def append(
-        self, table: str, rows: pa.Table, columns: Mapping[str, str], kind: str = SET, *, replaces: bool = False
+        self,
+        table: str,
+        rows: pa.Table | Iterable[pa.Table],
+        columns: Mapping[str, str],
+        kind: str = SET,
+        *,
+        replaces: bool = False,
     ) -> int:
-        """Write rows in this process; returns how many. They have all columns of the table (layout.py)."""
-        import pyarrow.parquet as pq
+        """Write rows in this process, if they are many some at a time; returns how many.
 
+        They have all columns of the table (layout.py).
+        """
         place = self.begin_write(table, columns, kind, replaces=replaces)
-        if rows.num_rows:
-            self._write(pq, rows.select(list(place.state.all_types)).cast(arrow_schema(place.state.all_types)), place)
+        self._write([rows] if hasattr(rows, "num_rows") else rows, place)
         return self.end_write(place)
 
     def feed(self, table: str, rows: pa.Table) -> None:
         """Rows that say what changed in a table that is written anew."""
-        import pyarrow.parquet as pq
-
         state = self._states[table]
         place = Place(table, self._new_place(state, CHANGE), state, is_base=False, replaces=False)
         if rows.num_rows:
-            self._write(pq, rows.select(list(state.all_types)).cast(arrow_schema(state.all_types)), place)
+            self._write([rows], place)
             self._written[table].feed += delta_log.describe(place.path, WEIGHT)
 
     def drop(self, table: str) -> None:
@@ -123,10 +127,19 @@ class TableTransaction:
         self._states.pop(table, None)
         self._written.pop(table, None)
 
-    def _write(self, pq: Any, rows: pa.Table, place: Place) -> None:
+    def _write(self, parts: Iterable[pa.Table], place: Place) -> None:
+        import pyarrow.parquet as pq
+
+        schema = arrow_schema(place.state.all_types)
+        writer: Any = None
         try:
-            place.path.mkdir(parents=True, exist_ok=True)
-            pq.write_table(rows, place.path / "part-0.parquet")
+            with contextlib.ExitStack() as open_file:
+                for rows in parts:
+                    if rows.num_rows and writer is None:
+                        place.path.mkdir(parents=True, exist_ok=True)
+                        writer = open_file.enter_context(pq.ParquetWriter(place.path / "part-0.parquet", schema))
+                    if rows.num_rows:
+                        writer.write_table(rows.select(schema.names).cast(schema))
         except OSError as error:
             raise commits.unwritable(self.store.folder, error) from error
 
@@ -231,8 +244,10 @@ class TableTransaction:
                 for table, written in self._written.items()
                 if written.feed and self._states[table].kind != PLAIN
             }
+            replaced = tuple(table for table, written in self._written.items() if written.replaces)
             done = commits.write_commit(
-                self.store.folder, Commit(self.version, self._states, "", info or {}, added, self.base.version, moved)
+                self.store.folder,
+                Commit(self.version, self._states, "", info or {}, added, self.base.version, moved, replaced),
             )
         except BaseException as error:
             if commits.commit_path(self.store.folder, self.version).exists():

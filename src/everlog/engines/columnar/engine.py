@@ -24,13 +24,13 @@ from everlog.engines.columnar.programs import Integers, KernelProgram, compile_p
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
-from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.columnar.sweep_kernels import begin_sweep
 from everlog.engines.columnar.touched import states_from
 from everlog.engines.columnar.updates import ColumnarUpdates
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.engines.states import FactStates
+from everlog.engines.statistics import Sample, SampledStatistics
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant

@@ -24,9 +24,9 @@ from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.columnar.relations import Index, Relation, Tables
-from everlog.engines.columnar.statistics import Sample
 from everlog.engines.columnar.version_kernels import count_visible, visible_rows
 from everlog.engines.interface import Shape
+from everlog.engines.statistics import Sample
 from everlog.facts.weighted import WeightedFacts
 
 if TYPE_CHECKING:

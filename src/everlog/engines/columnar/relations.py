@@ -33,7 +33,7 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.fact_kernels import index_rows, rebuild
 from everlog.engines.columnar.hash_tables import refill_packed, refill_wide
 from everlog.engines.columnar.reserved import larger_capacity, lengthened
-from everlog.engines.columnar.statistics import Sample
+from everlog.engines.statistics import Sample
 
 Descriptors = npt.NDArray[np.int64]
 

@@ -34,6 +34,7 @@ from everlog.engines.paged.stored_facts import EXPLICIT, StoredFacts, distinct
 from everlog.engines.paged.sweeps import Sweeping
 from everlog.engines.paged.terms import GivesNewTerms
 from everlog.engines.states import FactStates
+from everlog.engines.sweep_rounds import run_sweep
 from everlog.errors import NeedsBulk
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
@@ -176,6 +177,17 @@ class PagedEngine:
             self._established(into)
         if explicit is not None:
             self.load(relation, explicit.columns, explicit.rows)
+
+    def put(self, relation: str, states: FactStates) -> None:
+        """Facts, each once, as updates elsewhere have left them; `commit` makes it the state."""
+        into = self.relation(relation)
+        rows = into.hold(into.look_up(self._columns(into, states.columns, states.rows)))
+        into.touch(rows)
+        held = into.held
+        there = states.derivations > 0 if into.shape.bag else states.change >= 0
+        masks = held.masks[rows] & ~(_ABSENT | _EXPLICIT)
+        held.masks[rows] = masks | np.where(there, 0, _ABSENT) | np.where(states.explicit, _EXPLICIT, 0)
+        held.weights[rows], held.ranks[rows] = states.derivations, states.ranks
 
     def begin(self, relations: Sequence[str]) -> None:
         self._new.clear()
@@ -331,10 +343,10 @@ class PagedEngine:
     def capture(self, *, latest: bool = False) -> PagedCapture:
         return PagedCapture(self)
 
-    def save(self, version: int) -> None:
+    def save(self, version: int, identity: str = "") -> None:
         """Write what commits have changed since the last time into the folder, which then is of this version."""
         terms = self.dictionary.take_new_terms() if isinstance(self.dictionary, GivesNewTerms) else []
-        self.runs.save(version, self._relations, terms)
+        self.runs.save(version, self._relations, terms, identity)
 
     def reclaim(self) -> None:
         """Changed facts that have become many go into runs; in a folder that is saved, `save` sees to that."""
@@ -370,7 +382,7 @@ class PagedEngine:
         return relation.matches(heads, relation.held.columns(rows), self._evaluation.constant)
 
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
-        return self._sweeping.run(sweep, watch, limit, most)
+        return run_sweep(self._sweeping, sweep, watch, limit, most)
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         for name in dict.fromkeys(atom.relation for atom in (*reads, *heads)):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from everlog.engines.paged.relation import PagedRelation
 
 _MANIFEST = "manifest"
-_FORMAT = 1
+_FORMAT = 2
 
 
 class StoredRelation:
@@ -86,6 +86,7 @@ class RunFolder:
         self._path, self.dtype, self.sizes = path, dtype, sizes or default_sizes.DEFAULT
         self._vanishes = path is None
         self.version: int | None = None
+        self.identity = ""  # of the version, where another may have its number
         self.counters = Counters()
         self.relations: dict[str, StoredRelation] = {}
         self.terms = PagedTerms()
@@ -170,8 +171,9 @@ class RunFolder:
         if self.version is not None:
             self._write_manifest(self.version)
 
-    def finish(self, version: int) -> None:
+    def finish(self, version: int, identity: str = "") -> None:
         """All was added: write what waits, and the folder is of this version from now on."""
+        self.identity = identity
         for stored in self.relations.values():
             self._remove(stored.gathered(self.path, self._names()))
         self._write_manifest(version)
@@ -183,11 +185,18 @@ class RunFolder:
         """Does nobody open this folder again?"""
         return self._vanishes
 
-    def save(self, version: int, relations: Mapping[str, PagedRelation], terms: Sequence[tuple[int, str]]) -> None:
+    def save(
+        self,
+        version: int,
+        relations: Mapping[str, PagedRelation],
+        terms: Sequence[tuple[int, str]],
+        identity: str = "",
+    ) -> None:
         """Write what commits have changed of relations; the folder is then of this version.
 
         A record in the log or, if much is held, runs, and then nothing is held any more.
         """
+        self.identity = identity
         self._new_terms += terms
         if self.is_due(relations):
             self._save_as_runs(version, relations)
@@ -266,6 +275,7 @@ class RunFolder:
         told = {
             "format": _FORMAT,
             "version": version,
+            "identity": self.identity,
             "ids": np.dtype(self.dtype).str,
             "page": self.sizes.page,
             "number": self._number,
@@ -309,6 +319,7 @@ class RunFolder:
 
     def _read(self, told: dict[str, Any]) -> None:
         self.version, self._number, self._log = told["version"], told["number"], told["log"]
+        self.identity = told["identity"]
         for name, about in told["relations"].items():
             shape = Shape(name, about["arity"], about["bag"], about["weighted"], about["ranked"])
             runs = [Run(self.path, run, rows, check, self.counters) for run, rows, check in about["runs"]]

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.columnar.statistics import Sample, SampledStatistics
 from everlog.engines.paged.relation import PagedRelation
+from everlog.engines.statistics import Sample, SampledStatistics
 from everlog.plans.delta_variants import Variant
 from everlog.plans.join_order import Statistics, plan_variant
 from everlog.plans.operators import Plan

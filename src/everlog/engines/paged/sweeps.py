@@ -7,7 +7,7 @@ one change of it. Where a rank is given, it is the smallest that one of them all
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,9 @@ from everlog.engines.paged.bindings import Bindings, Carried, Evaluation, Instan
 from everlog.engines.paged.relation import DEAD, Found, PagedRelation
 from everlog.engines.paged.relation_runs import Glimpse
 from everlog.engines.paged.stored_facts import distinct
-from everlog.limits import Watch
 from everlog.plans.labels import Bit, Condition, Label
 from everlog.plans.operators import Plan, Read
-from everlog.plans.sweeps import Effect, Most, Ranks, Relabel, Sweep, SweepReport, SweepVariant
+from everlog.plans.sweeps import Effect, Ranks, Relabel, Sweep, SweepReport, SweepVariant
 from everlog.rules.syntax import Atom
 
 Array = npt.NDArray[Any]
@@ -42,34 +41,18 @@ class Sweeping:
         self._relation, self._evaluation, self._plan_of = relation, evaluation, plan_of
         self._queue: dict[str, list[Rows]] = defaultdict(list)
         self.frontier: dict[str, Rows] = {}
+        self._made = 0  # bindings, before the sweep
         self._positions: dict[int, tuple[Plan, dict[int, bool]]] = {}
 
-    def run(self, sweep: Sweep, watch: Watch, limit: int, most: Most) -> SweepReport:
-        report = SweepReport()
-        watch.look()
+    def begin(self, sweep: Sweep) -> None:
         self._queue.clear()
         self.frontier.clear()
-        made = self._evaluation.made
+        self._made = self._evaluation.made
         for name in sweep.relations:
             self._begin(sweep, name)
-        self._evaluate(sweep, sweep.first, report, 0)
-        while self._take(sweep):
-            report.rounds += 1
-            report.worked_on += sum(map(len, self.frontier.values()))
-            watch.check(rounds=report.rounds, facts=0)
-            self._evaluate(sweep, sweep.check, report, limit)
-            if sweep.survives is not None:
-                self._sift(sweep, sweep.survives)
-            self._evaluate(sweep, sweep.loop, report, limit)
-            for name, rows in self.frontier.items():
-                self._relabel(name, rows, sweep.done)
-            self.frontier.clear()
-            bindings = self._evaluation.made - made
-            if (most.facts and report.worked_on > most.facts) or (most.bindings and bindings > most.bindings):
-                report.stopped = True
-                break
-        self.frontier.clear()
-        return report
+
+    def bindings(self) -> int:
+        return self._evaluation.made - self._made
 
     def _begin(self, sweep: Sweep, name: str) -> None:
         if not sweep.begin:
@@ -90,12 +73,11 @@ class Sweeping:
                 self._relabel(name, rows[chosen], begin.relabel)
                 self._queue[name].append(rows[chosen])
 
-    def _take(self, sweep: Sweep) -> bool:
-        """The queue becomes the frontier, or its part of the lowest rank does."""
+    def take(self, sweep: Sweep) -> int | None:
         waiting = {name: np.unique(np.concatenate(parts)) for name, parts in self._queue.items() if parts}
         self._queue.clear()
         if not waiting:
-            return False
+            return None
         ranks = {name: self._relation(name).held.ranks[rows] for name, rows in waiting.items()}
         lowest = min(int(each.min()) for each in ranks.values())
         for name, rows in waiting.items():
@@ -107,9 +89,14 @@ class Sweeping:
             if len(rows):
                 self._relabel(name, rows, sweep.enter)
                 self.frontier[name] = rows
-        return True
+        return sum(map(len, self.frontier.values()))
 
-    def _sift(self, sweep: Sweep, survives: Condition) -> None:
+    def end_round(self, sweep: Sweep) -> None:
+        for name, rows in self.frontier.items():
+            self._relabel(name, rows, sweep.done)
+        self.frontier.clear()
+
+    def sift(self, sweep: Sweep, survives: Condition) -> None:
         for name, rows in list(self.frontier.items()):
             survived = _holds(survives, self._relation(name).held.masks[rows])
             self._relabel(name, rows[survived], sweep.survivors)
@@ -123,7 +110,7 @@ class Sweeping:
 
     # --- instances ----------------------------------------------------------------------------------------------------
 
-    def _evaluate(self, sweep: Sweep, variants: Iterable[SweepVariant], report: SweepReport, limit: int) -> None:
+    def evaluate(self, sweep: Sweep, variants: Sequence[SweepVariant], report: SweepReport, limit: int) -> None:
         for variant in variants:
             if self._is_idle(variant):
                 continue

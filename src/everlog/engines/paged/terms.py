@@ -1,7 +1,7 @@
 """How is the term of an id found among many millions, without reading them?
 
 Terms stand in files sorted by id: the ids, where the text of each begins, and the texts. Ids are hashes of terms
-(engines/spark/ids.py), and so a text that was damaged does not fit its own id.
+(dictionary/hashed_ids.py), and so a text that was damaged does not fit its own id.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Sh
 from everlog.engines.reference.entries import NOTHING, Binding, Entry, Fact, states_of, tuples
 from everlog.engines.reference.updates import ReferenceUpdates
 from everlog.engines.states import FactStates
+from everlog.engines.sweep_rounds import run_sweep
 from everlog.expressions.aggregates import aggregate
 from everlog.expressions.values import ExpressionError
 from everlog.facts.terms import Term
@@ -259,7 +260,7 @@ class ReferenceEngine:
         return self._updates.settle(relation, heads)
 
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
-        return self._updates.sweep(sweep, watch, limit, most)
+        return run_sweep(self._updates, sweep, watch, limit, most)
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)

@@ -14,11 +14,10 @@ from everlog.engines.interface import Flow
 from everlog.engines.reference.entries import Binding, Entry, Fact
 from everlog.engines.reference.marks import ReferenceMarks
 from everlog.facts.weighted import WeightedFacts
-from everlog.limits import Watch
 from everlog.plans.flat_rules import WholeRule
 from everlog.plans.join_order import NoStatistics, plan_variant
-from everlog.plans.labels import PRIVATE, Bit
-from everlog.plans.sweeps import Effect, Most, Ranks, Relabel, Sweep, SweepReport, SweepVariant
+from everlog.plans.labels import PRIVATE, Bit, Condition
+from everlog.plans.sweeps import Effect, Ranks, Relabel, Sweep, SweepReport, SweepVariant
 from everlog.rules.syntax import Atom, Constant
 
 if TYPE_CHECKING:
@@ -64,9 +63,7 @@ class ReferenceUpdates:
 
     # --- sweeps -------------------------------------------------------------------------------------------------------
 
-    def sweep(self, sweep: Sweep, watch: Watch, limit: int, most: Most) -> SweepReport:
-        report = SweepReport()
-        watch.look()
+    def begin(self, sweep: Sweep) -> None:
         self._queue.clear()
         self.frontier.clear()
         for relation in sweep.relations:
@@ -78,25 +75,11 @@ class ReferenceUpdates:
                             _relabel(entry, begin.relabel)
                             self._queue[relation].append(fact)
                         break
-        self._evaluate(sweep, sweep.first, report, 0)
-        while self._take(sweep):
-            report.rounds += 1
-            report.worked_on += sum(map(len, self.frontier.values()))
-            watch.check(rounds=report.rounds, facts=0)
-            self._evaluate(sweep, sweep.check, report, limit)
-            if sweep.survives is not None:
-                self._sift(sweep)
-            self._evaluate(sweep, sweep.loop, report, limit)
-            for relation, facts in self.frontier.items():
-                for fact in facts:
-                    _relabel(self._engine.entries(relation)[fact], sweep.done)
-            self.frontier.clear()
-            if most.facts and report.worked_on > most.facts:
-                report.stopped = True
-                break
-        return report
 
-    def _take(self, sweep: Sweep) -> bool:
+    def bindings(self) -> int:
+        return 0  # nobody counts
+
+    def take(self, sweep: Sweep) -> int | None:
         entries = {relation: self._engine.entries(relation) for relation in sweep.relations}
         waiting = [(relation, fact) for relation in sweep.relations for fact in self._queue[relation]]
         lowest = min((entries[relation][fact].rank for relation, fact in waiting), default=0)
@@ -107,20 +90,25 @@ class ReferenceUpdates:
             else:
                 _relabel(entries[relation][fact], sweep.enter)
                 self.frontier[relation].append(fact)
-        return bool(waiting)
+        return sum(map(len, self.frontier.values())) if waiting else None
 
-    def _sift(self, sweep: Sweep) -> None:
-        assert sweep.survives is not None
+    def end_round(self, sweep: Sweep) -> None:
+        for relation, facts in self.frontier.items():
+            for fact in facts:
+                _relabel(self._engine.entries(relation)[fact], sweep.done)
+        self.frontier.clear()
+
+    def sift(self, sweep: Sweep, survives: Condition) -> None:
         for relation, facts in self.frontier.items():
             entries = self._engine.entries(relation)
-            left = [fact for fact in facts if not sweep.survives.holds(entries[fact].mask)]
+            left = [fact for fact in facts if not survives.holds(entries[fact].mask)]
             for fact in set(facts).difference(left):
                 _relabel(entries[fact], sweep.survivors)
             for fact in left:
                 _relabel(entries[fact], sweep.others)
             self.frontier[relation] = left
 
-    def _evaluate(self, sweep: Sweep, variants: Iterable[SweepVariant], report: SweepReport, limit: int) -> None:
+    def evaluate(self, sweep: Sweep, variants: Sequence[SweepVariant], report: SweepReport, limit: int) -> None:
         for variant in variants:
             instances: dict[Fact, int] = defaultdict(int)
             # All instances are found before any has an effect, as if they were one set.

@@ -21,10 +21,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from everlog.dictionary.dictionary import Dictionary, Ids
+from everlog.dictionary.hash_dictionary import HashDictionary
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Phase, PhaseReport, Shape
 from everlog.engines.spark.bindings import Bindings, Conclusions, column_name
-from everlog.engines.spark.dictionary import HashDictionary
 from everlog.engines.spark.expressions import Expressions
 from everlog.engines.spark.groups import group_facts
 from everlog.engines.spark.kinds import NONE, Kinds, kinds_column, kinds_of_ids

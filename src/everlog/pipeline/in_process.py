@@ -1,20 +1,25 @@
 """How are tables kept true in this process?
 
-They are opened as a knowledge base (store/table_folders.py). A change of what is explicit, of the program and of views
-is one update of it, and what that touches is appended to the tables as one version.
+They are opened as a knowledge base (store/table_folders.py), by the columnar engine or by the paged one. A change of
+what is explicit, of the program and of views is one update of it, and what that touches is appended to the tables as
+one version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from everlog.errors import DamagedRunsError
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits
+from everlog.logs import logger
+from everlog.pipeline.view_definitions import wanted_views
+from everlog.pipeline.ways import PAGED, RESIDENT
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Program
 from everlog.store.changes import Change
@@ -22,8 +27,8 @@ from everlog.store.encoding import EncodedFacts
 from everlog.store.opening import open as open_knowledge_base
 from everlog.store.store import KnowledgeBase
 from everlog.store.table_journal import PlainRows
+from everlog.store.table_runs import remove_runs
 from everlog.store.updates import Update
-from everlog.store.view_queries import view_query
 from everlog.tables.layout import VERSION
 
 if TYPE_CHECKING:
@@ -33,6 +38,9 @@ if TYPE_CHECKING:
     from everlog.store.view_queries import ViewQuery
 
 
+_ENGINES = {RESIDENT: "columnar", PAGED: "paged"}
+
+
 def no_rows() -> pa.Table:
     """A change of nothing."""
     import pyarrow as pa
@@ -40,31 +48,43 @@ def no_rows() -> pa.Table:
     return pa.table({"relation": pa.array([], pa.int32()), "weight": pa.array([], pa.int64())})
 
 
-class Resident:
-    """The tables of a folder, opened in this process."""
+class OpenedTables:
+    """The tables of a folder, opened in this process: all of their facts (resident), or what is looked at (paged)."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
-        self.kb: KnowledgeBase = open_knowledge_base(folder, limits=limits)
+    def __init__(self, folder: Path, limits: Limits, way: str) -> None:
+        """Raises NeedsBulk where the tables lack what the paged way goes on from."""
+        self._folder, self._limits, self._engine = folder, limits, _ENGINES[way]
+        self._noted: list[tuple[str, pa.Table, Mapping[str, str]]] = []
+        self._learned: list[tuple[int, str]] = []
+        self._open()
+
+    def _open(self) -> None:
+        self.kb: KnowledgeBase = open_knowledge_base(self._folder, engine=self._engine, limits=self._limits)
         assert self.kb.tables is not None, "it was opened from tables"
         self.tables = self.kb.tables
 
-    def __enter__(self) -> Resident:
+    def __enter__(self) -> OpenedTables:
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
         self.kb.close()
+
+    def last_info(self) -> Mapping[str, Any]:
+        """What the last version says of itself."""
+        return self.tables.last_info()
 
     def note(self, table: str, rows: pa.Table, columns: Mapping[str, str]) -> None:
         """Rows that the next version adds to a table that is no relation's."""
-        version = np.full(rows.num_rows, self.kb.version + 1, np.int64)
-        self.tables.also.append(PlainRows(table, rows.select(list(columns)).append_column(VERSION, [version]), columns))
+        self._noted.append((table, rows, columns))
 
     def learn(self, terms: Iterable[tuple[int, str]]) -> None:
         """Terms that are new, by their ids."""
-        for id_, key in terms:
-            self.tables.ids.learn(id_, key)
+        self._learned.extend(terms)
 
     def update(
         self,
@@ -75,11 +95,46 @@ class Resident:
         info: Mapping[str, Any],
     ) -> Change:
         """Apply a change of what is explicit, as rows with the relation's number, ids and a weight; and of the rest."""
-        inserted, deleted = self._edits(rows, relations)
-        add, remove = self._rules(program)
+
+        def change() -> Change:
+            inserted, deleted = self._edits(rows, relations)
+            update = Update(inserted, deleted, *self._rules(program))
+            return self.kb.apply(update, views=self._views(views, program.prefixes))
+
+        return self._next_version(change, info)
+
+    def apply(self, update: Update, info: Mapping[str, Any]) -> Change:
+        """Apply an update; the version says `info` of itself."""
+        return self._next_version(lambda: self.kb.apply(update), info)
+
+    def _next_version(self, change: Callable[[], Change], info: Mapping[str, Any]) -> Change:
+        """Make a version; where the runs of the paged way turn out to be damaged, from runs that are made again."""
+        try:
+            self._tell(info)
+            made = change()
+        except DamagedRunsError as error:
+            logger.warning("%s; they are made again", error.message)
+            self.close()
+            remove_runs(self._folder)
+            self._open()
+            self._tell(info)
+            made = change()
+        self._noted, self._learned = [], []
+        return made
+
+    def _tell(self, info: Mapping[str, Any]) -> None:
+        version = self.kb.version + 1
         self.tables.info.update(info)
-        update = Update(inserted, deleted, add, remove)
-        return self.kb.apply(update, views=self._views(views, program.prefixes))
+        self.tables.also = [
+            PlainRows(
+                table,
+                rows.select(list(columns)).append_column(VERSION, [np.full(rows.num_rows, version, np.int64)]),
+                columns,
+            )
+            for table, rows, columns in self._noted
+        ]
+        for id_, key in self._learned:
+            self.tables.ids.learn(id_, key)
 
     def _edits(
         self, rows: pa.Table, relations: Sequence[tuple[str, int]]
@@ -93,7 +148,7 @@ class Resident:
                 if len(chosen):
                     # Columns that other relations do not have are null there: NumPy would make doubles of such ids.
                     columns = [
-                        self.tables.ids.dense(rows[f"c{place}"].take(chosen).to_numpy())
+                        self.tables.ids.local(rows[f"c{place}"].take(chosen).to_numpy())
                         for place in range(1, arity + 1)
                     ]
                     found.append(EncodedFacts(name, WeightedFacts.present(columns, len(chosen))))
@@ -111,12 +166,6 @@ class Resident:
     def _views(self, views: Sequence[ViewSettings], prefixes: Mapping[str, str]) -> Mapping[str, ViewQuery] | None:
         """The views as they should be; None where they are."""
         state = self.kb.state()
-        wanted = {view.name: view.query for view in views}
-        if wanted == {name: view.text for name, view in state.views.items()}:
+        if {view.name: view.query for view in views} == {name: view.text for name, view in state.views.items()}:
             return None
-        known = {name: view for name, view in state.views.items() if wanted.get(name) == view.text}
-        prefixes = {**state.prefixes, **prefixes}
-        return {
-            name: known[name] if name in known else view_query(name, text, prefixes, state.version + 1)
-            for name, text in wanted.items()
-        }
+        return wanted_views(state.views, views, {**state.prefixes, **prefixes}, state.version + 1)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.engines.spark.ids import UNBOUND_ID, id_of_key, integer_of_id
+from everlog.dictionary.hashed_ids import UNBOUND_ID, id_of_key, integer_of_id
 from everlog.errors import DataError
 from everlog.facts.terms import Term, key_of, term_of
 

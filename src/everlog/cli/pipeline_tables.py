@@ -41,9 +41,13 @@ def changes(
     """Print what a relation gained and lost, version by version."""
     with outcome(as_json=as_json):
         from everlog.cli import display
+        from everlog.facts.terms import key_of
         from everlog.store.table_folders import decoded_changes
 
-        rows = list(decoded_changes(table_store(tables), relation, since, until))
+        rows = sorted(
+            decoded_changes(table_store(tables), relation, since, until),
+            key=lambda row: (row[0], row[1], list(map(key_of, row[2]))),
+        )
         if as_json:
             found = display.rows_as_data([terms for _, _, terms in rows])
             print_json([

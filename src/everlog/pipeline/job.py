@@ -358,6 +358,7 @@ class _Run:
                 self.says,
                 self.settings.limits,
                 counts,
+                self.settings.maintain.rounds_folder,
             )
             commit = transaction.commit({**info, **said})
         names = [name for name in relation_tables(commit) if not is_auxiliary(name)]

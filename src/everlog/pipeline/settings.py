@@ -149,7 +149,7 @@ class _Pipeline(TomlReader):
         "output": {"relation": TEXT, "path": TEXT, "format": TEXT, "single": FLAG, "columns": TEXTS, "header": FLAG},
         "view": {"name": TEXT, "query": TEXT},
         "limits": {"rounds": COUNT, "facts": COUNT, "seconds": SECONDS},
-        "maintain": {"way": parts.WAYS, "memory": SIZE},
+        "maintain": {"way": parts.WAYS, "memory": SIZE, "rounds_folder": TEXT},
         "stream": {"folder": TEXT, "checkpoint": TEXT, "on_error": parts.ON_ERROR, "trigger": TRIGGER},
         "spark": {},
     }
@@ -180,7 +180,7 @@ class _Pipeline(TomlReader):
         wanted = [self.table("output", number, each) for number, each in enumerate(self.tables("output"))]
         tables = self._folder(folder, top, "tables", "tables")
         master, confs = parts.read_spark(self)
-        limits, maintain = parts.read_limits(self), parts.read_maintain(self)
+        limits, maintain = parts.read_limits(self), parts.read_maintain(self, folder)
         stream = parts.read_stream(self, folder, tables)
         program = self._program(folder, top)
         views = tuple(parts.read_views(self, folder, program))

@@ -1,28 +1,30 @@
 """How are tables kept true while updates arrive?
 
 Structured Streaming says which updates are new: files that land in a folder, or rows of any streaming DataFrame. Each
-micro-batch is applied in this process (resident.py), an update a version. The commit of an update says which batch it
-belongs to and its number there, so that a batch that Spark gives again after a crash goes on where the tables are: no
-update is lost or applied twice.
+micro-batch is applied in this process (resident.py), an update a version. The commit of an update says which one of
+which batch it is, so that a batch that Spark gives again after a crash goes on where the tables are
+(stream_batches.py): no update is lost or applied twice.
 
 An update that cannot be applied is set aside, with the reason, in a file beside the tables, and the stream goes on; or
-the stream stops there, by setting.
+the stream stops there, by setting. What is no update's fault, a full disk or another writer, always stops it.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from everlog.errors import EverlogError, UsageError
+from everlog.errors import DamagedLogError, EngineError, EverlogError, OutputError, StoreInUseError, UsageError
 from everlog.formats.compression import replacing
 from everlog.pipeline.resident import Resident
-from everlog.pipeline.stream_updates import StreamedUpdate, updates_of_file, updates_of_lines
+from everlog.pipeline.stream_batches import BatchNotes, Landed, Progress, stream_id
+from everlog.pipeline.stream_updates import StreamedUpdate, updates_of_files, updates_of_lines
 from everlog.store.changes import Change
+from everlog.tables.commits import CommitConflictError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from everlog.pipeline.settings_parts import StreamSettings
 
 SET_ASIDE = "_set_aside"
+# Errors of the place that updates are written to: setting updates aside would not help.
+_NOT_ITS_FAULT = (OutputError, CommitConflictError, StoreInUseError, EngineError, DamagedLogError)
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
 
 
@@ -66,6 +70,8 @@ class UpdateStream:
         self, settings: Settings, stream: str, on_error: str, says: Callable[[BatchReport], None] | None = None
     ) -> None:
         """`stream` names the stream in commits: another one, with other batches, may write to the same tables."""
+        self.id = ""  # of the stream's checkpoint, once Spark has made it
+        self._notes = BatchNotes(Path(settings.tables), stream)
         self._resident = Resident(settings.tables, settings.limits)
         self._folder, self._stream, self._on_error = Path(settings.tables), stream, on_error
         self._says = says or (lambda report: None)
@@ -74,12 +80,12 @@ class UpdateStream:
     def apply(self, updates: Iterable[StreamedUpdate], batch: int) -> BatchReport:
         """Apply the updates of a batch, but for those that the tables have already."""
         started = time.perf_counter()
-        done, applied, aside, gained, lost = self._done(batch), 0, 0, 0, 0
+        done, applied, aside, gained, lost = self._done(), 0, 0, 0, 0
         strategies: dict[str, None] = {}
-        for number, update in enumerate(updates, start=1):
-            if number <= done:
+        for update in updates:
+            if done is not None and done.has(self.id, batch, update.file, update.number):
                 continue
-            change = self._apply_one(update, batch, number)
+            change = self._apply_one(update, batch)
             if change is None:
                 aside += 1
                 continue
@@ -94,43 +100,50 @@ class UpdateStream:
         self._says(report)
         return report
 
-    def _done(self, batch: int) -> int:
-        """How many updates of a batch the tables have."""
-        said = self._resident.tables.last_info().get("streams", {}).get(self._stream)
-        if said is None or said["batch"] < batch:
-            return 0
-        return int(said["updates"]) if said["batch"] == batch else 1 << 62  # of a batch that is long done, all
+    def _done(self) -> Progress | None:
+        return Progress.of(self._resident.tables.last_info(), self._stream)
 
-    def _apply_one(self, streamed: StreamedUpdate, batch: int, number: int) -> Change | None:
+    def apply_files(self, landed: Sequence[Landed], batch: int) -> BatchReport:
+        """Apply the updates of files that have landed, oldest first."""
+        files = self._notes.arranged(self.id, batch, landed)
+        return self.apply(updates_of_files(files), batch)
+
+    def _apply_one(self, streamed: StreamedUpdate, batch: int) -> Change | None:
         tables = self._resident.tables
         tables.info["by"] = f"the stream's batch {batch:,}"
         tables.info["streams"] = {
             **tables.last_info().get("streams", {}),
-            self._stream: {"batch": batch, "updates": number, "at": str(streamed.place)},
+            self._stream: Progress(self.id, batch, streamed.file, streamed.number, str(streamed.place)).as_data(),
         }
         try:
             if streamed.update is None:
                 assert streamed.error is not None
                 raise streamed.error
             return self._resident.kb.apply(streamed.update)
+        except _NOT_ITS_FAULT:
+            raise
         except EverlogError as error:
             if self._on_error == "stop":
+                self._notes.read_again(self.id, batch, streamed.file)
                 raise
-            self._set_aside(streamed, error, batch, number)
+            self._set_aside(streamed, error, batch)
             return None
 
-    def _set_aside(self, streamed: StreamedUpdate, error: EverlogError, batch: int, number: int) -> None:
+    def _set_aside(self, streamed: StreamedUpdate, error: EverlogError, batch: int) -> None:
         folder = self._folder / SET_ASIDE
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "stream": self._stream,
             "batch": batch,
-            "number": number,
+            "file": streamed.file,
+            "number": streamed.number,
             "at": str(streamed.place),
             "reason": str(error),
             "update": streamed.text,
         }
-        with replacing(folder / f"{batch:08d}-{number:06d}.json") as stream:
+        # The same name when the batch comes again, and one that no other stream has.
+        name = f"{self._notes.name}-{batch:08d}-{streamed.file:04d}-{streamed.number:06d}.json"
+        with replacing(folder / name) as stream:
             stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
 
     def close(self) -> None:
@@ -157,8 +170,14 @@ def start_stream(
         frame = _landing(spark, settings.stream, settings.path)
     updates = UpdateStream(settings, settings.stream.checkpoint, settings.stream.on_error, says)
 
+    checkpoint = settings.stream.checkpoint
+
     def apply(batch: DataFrame, number: int) -> None:
-        updates.apply(_updates(batch), number)
+        updates.id = updates.id or stream_id(spark, checkpoint)
+        if "content" in batch.columns:
+            updates.apply_files(_landed(batch), number)
+        else:
+            updates.apply(_rows(batch), number)
 
     writer = frame.writeStream.foreachBatch(apply).option("checkpointLocation", settings.stream.checkpoint)
     trigger = settings.stream.trigger
@@ -214,7 +233,6 @@ def run_stream(
 
 def _ours(error: Exception) -> EverlogError | None:
     """The error of ours that ended a stream; Spark hands on its text alone."""
-    from everlog.errors import EngineError
     from everlog.pipeline.rejects import from_spark
 
     if isinstance(error, EverlogError):
@@ -237,10 +255,12 @@ def _landing(spark: SparkSession, stream: StreamSettings, path: Path) -> DataFra
     return spark.readStream.format("binaryFile").schema(_FILES).load(stream.folder)
 
 
-def _updates(batch: DataFrame) -> Iterable[StreamedUpdate]:
-    if "content" in batch.columns:
-        files = batch.orderBy("modificationTime", "path").select("path", "content").collect()
-        return [update for row in files for update in updates_of_file(row["path"], bytes(row["content"]))]
+def _landed(batch: DataFrame) -> list[Landed]:
+    files = batch.orderBy("modificationTime", "path").select("path", "content").collect()
+    return [(row["path"], bytes(row["content"])) for row in files]
+
+
+def _rows(batch: DataFrame) -> list[StreamedUpdate]:
     if "value" not in batch.columns:
         raise UsageError(
             f"a stream of updates has a column value, and this one has {', '.join(batch.columns)}",

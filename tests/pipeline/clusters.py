@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -62,25 +63,23 @@ def standalone_cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
 
 def run_driver(program: str, *arguments: str, on_line: Callable[[str], None] | None = None) -> list[str]:
     """Run a program in a process of its own; what it printed. `on_line` sees each line as it comes."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=_environment(),
-    )
-    lines = []
-    try:
-        assert process.stdout is not None and process.stderr is not None
-        for line in process.stdout:
-            lines.append(line.rstrip("\n"))
-            if on_line is not None:
-                on_line(lines[-1])
-        errors = process.stderr.read()
-        assert process.wait(60) == 0, "\n".join([*lines, errors[-4000:]])
-    finally:
-        process.kill()
-        process.wait()
+    lines: list[str] = []
+    command = [sys.executable, "-c", program, *arguments]
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True, env=_environment()) as process,
+    ):
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                lines.append(line.rstrip("\n"))
+                if on_line is not None:
+                    on_line(lines[-1])
+            code = process.wait(60)
+        finally:
+            process.kill()
+        errors.seek(0)
+        assert code == 0, "\n".join([*lines, errors.read()[-4000:]])
     return lines
 
 

@@ -70,8 +70,8 @@ def pipeline(folder: Path) -> Path:
 
 def check(folder: Path) -> None:
     kb = everlog.open(folder / "tables", read_only=True)
-    assert kb.count("path") == CHAINS * LONG * (LONG + 1) // 2
-    assert kb.count("ends") == CHAINS * LONG
+    assert len(kb.facts("path")) == CHAINS * LONG * (LONG + 1) // 2
+    assert len(kb.facts("ends")) == CHAINS * LONG
     assert not (folder / "tables" / ROUNDS).exists()
 
 

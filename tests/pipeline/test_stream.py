@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,15 @@ def test_a_rule_that_cannot_be_read_is_set_aside(settings: Settings, tables: Pat
     [aside] = (tables / SET_ASIDE).iterdir()
     assert "error[R" in json.loads(aside.read_text(encoding="utf-8"))["reason"]
     assert set(everlog.open(tables, read_only=True).facts("back")) == {("b", "a")}
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+def test_a_folder_that_spark_has_no_jars_for(settings: Settings, tables: Path, spark: SparkSession) -> None:
+    assert settings.stream is not None
+    for remote in ("folder", "checkpoint"):
+        away = replace(settings, stream=replace(settings.stream, **{remote: "s3a://bucket/updates"}))
+        with pytest.raises(DataError, match="Spark has no file system for this") as caught:
+            run_stream(away, spark, lambda line: None)
+        assert "spark.jars.packages" in str(caught.value) and "s3a://bucket/updates" in str(caught.value)
+    everlog.open(tables).close()  # nobody holds them

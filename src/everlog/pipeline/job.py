@@ -25,6 +25,7 @@ from everlog.errors import DataError, ProgramError
 from everlog.facts.terms import key_of
 from everlog.pipeline.outputs import Output
 from everlog.pipeline.publish import check_place
+from everlog.pipeline.rejects import refuse_doubtful
 from everlog.pipeline.show import show_pipeline
 from everlog.pipeline.ways import RESIDENT, Way, choose_way
 from everlog.plans.flat_rules import is_auxiliary
@@ -277,6 +278,8 @@ class _Run:
         try:
             moved = explicit.count(change) if change is not None else {}
             changed = sum(moved.values())
+            if change is not None:
+                refuse_doubtful(explicit.deletions(change, ingested.doubtful), ingested.doubtful)
             way = choose_way(self.settings.maintain, base, changed, known=known)
             if base.version and not changed and self._is_same(base, info):
                 self.says(f"nothing new: version {base.version} stays the last")

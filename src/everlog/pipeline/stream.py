@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DamagedLogError, EngineError, EverlogError, OutputError, StoreInUseError, UsageError
 from everlog.formats.compression import replacing
+from everlog.pipeline.rejects import from_spark, reading
 from everlog.pipeline.resident import Resident
 from everlog.pipeline.stream_batches import BatchNotes, Landed, Progress, stream_id
 from everlog.pipeline.stream_updates import StreamedUpdate, updates_of_files, updates_of_lines
@@ -186,7 +187,8 @@ def start_stream(
     else:
         writer = writer.trigger(processingTime=f"{trigger} seconds")
     try:
-        return writer.start(), updates
+        with reading(checkpoint):
+            return writer.start(), updates
     except BaseException:
         updates.close()
         raise
@@ -233,8 +235,6 @@ def run_stream(
 
 def _ours(error: Exception) -> EverlogError | None:
     """The error of ours that ended a stream; Spark hands on its text alone."""
-    from everlog.pipeline.rejects import from_spark
-
     if isinstance(error, EverlogError):
         return error
     if not from_spark(error):
@@ -252,7 +252,8 @@ def _landing(spark: SparkSession, stream: StreamSettings, path: Path) -> DataFra
         raise UsageError(f"{path}: [stream] names no folder", hint='write folder = "updates", or hand in a DataFrame')
     if "://" not in stream.folder:
         Path(stream.folder).mkdir(parents=True, exist_ok=True)
-    return spark.readStream.format("binaryFile").schema(_FILES).load(stream.folder)
+    with reading(stream.folder):
+        return spark.readStream.format("binaryFile").schema(_FILES).load(stream.folder)
 
 
 def _landed(batch: DataFrame) -> list[Landed]:

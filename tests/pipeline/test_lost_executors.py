@@ -21,11 +21,10 @@ from everlog.pipeline.job import Stages, run_pipeline
 from everlog.pipeline.materialise import materialise_frames
 from everlog.pipeline.settings import read_settings
 
-toml, master, way, folder = sys.argv[1:]
+toml, master, way = sys.argv[1:]
 
-def materialise(*arguments):
-    wanted = replace(arguments[-1], way=way, **({"rounds_folder": None} if folder == "none" else {}))
-    made = materialise_frames(*arguments[:-1], wanted)
+def materialise(spark, program, facts, terms, says, limits, wanted, *others):
+    made = materialise_frames(spark, program, facts, terms, says, limits, replace(wanted, way=way), *others)
     print("described", flush=True)
     return made
 
@@ -83,7 +82,7 @@ def test_killed_in_rounds(tmp_path: Path, cluster: Cluster) -> None:
             if len(killed) < 2:
                 killed.append(cluster.kill_an_executor())
 
-    lines = run_driver(DRIVER, str(pipeline(tmp_path)), cluster.master, "rounds", "beside", on_line=on_line)
+    lines = run_driver(DRIVER, str(pipeline(tmp_path)), cluster.master, "rounds", on_line=on_line)
     assert len(killed) == 2 and any("an executor was lost" in line for line in lines), "\n".join(lines)
     check(tmp_path)
 
@@ -95,6 +94,6 @@ def test_killed_in_a_job_by_pivots(tmp_path: Path, cluster: Cluster) -> None:
         if line == "described":  # from here to the commit, all is one job
             killed.append(cluster.kill_an_executor())
 
-    run_driver(DRIVER, str(pipeline(tmp_path)), cluster.master, "pivot", "beside", on_line=on_line)
+    run_driver(DRIVER, str(pipeline(tmp_path)), cluster.master, "pivot", on_line=on_line)
     assert len(killed) == 1
     check(tmp_path)

@@ -14,10 +14,12 @@ from pyspark.sql import SparkSession
 
 import everlog
 from everlog.errors import DataError, OutputError
+from everlog.pipeline.job import run_pipeline
 from everlog.pipeline.settings import Settings, read_settings
 from everlog.pipeline.stream import SET_ASIDE, UpdateStream, run_stream
 from everlog.pipeline.stream_updates import updates_of_file, updates_of_lines
 from everlog.tables.commits import CommitConflictError
+from everlog.tables.table_store import TableStore
 
 RULES = "path(?x, ?y) :- edge(?x, ?y).  path(?x, ?z) :- path(?x, ?y), edge(?y, ?z).\n"
 PIPELINE = """
@@ -115,9 +117,15 @@ def test_files_that_land_are_applied_in_order(settings: Settings, tables: Path, 
     said: list[str] = []
     reports = run_stream(settings, spark, said.append)
     assert sum(report.updates for report in reports) == 2 and paths(tables) == {("b", "c")}
+    progress = TableStore(tables).commit().info["streams"]
+    (settings.path.parent / "edge.csv").write_text("x,y\n", encoding="utf-8")
+    in_bulk = replace(settings, maintain=replace(settings.maintain, way="bulk"))
+    run_pipeline(in_bulk, spark, said.append)
+    assert TableStore(tables).commit().info["streams"] == progress, "a run leaves streams where they were"
+    assert paths(tables) == {("b", "c"), ("x", "y")}
     (folder / "2.jsonl").write_bytes(lines({"insert": [["edge", "c", "d"]]})[0] + b"\n")
     reports = run_stream(settings, spark, said.append)
-    assert sum(report.updates for report in reports) == 1 and len(paths(tables)) == 3
+    assert sum(report.updates for report in reports) == 1 and len(paths(tables)) == 4
     assert any("+2 -0 facts" in line or "+3 -0 facts" in line for line in said)
 
 

@@ -272,7 +272,7 @@ class _Run:
     def _maintain(self, base: Commit, encoded: Any, explicit: ExplicitFacts, ingested: Any) -> tuple[Way, Commit]:
         started = time.perf_counter()
         known = "definitions" in base.info
-        info = self._info(ingested)
+        info = self._info(base, ingested)
         change = explicit.change()
         change = change.persist() if change is not None else None  # sources are read and encoded once
         try:
@@ -293,7 +293,7 @@ class _Run:
             if change is not None:
                 change.unpersist()
 
-    def _info(self, ingested: Any) -> dict[str, Any]:
+    def _info(self, base: Commit, ingested: Any) -> dict[str, Any]:
         """What the next version says of where it comes from."""
         said = facts_in_text(self.settings.program)
         return {
@@ -302,6 +302,7 @@ class _Run:
             "views": {view.name: view.query for view in self.settings.views},
             "text_facts": {name: [list(row) for row in rows] for name, rows in said.items()},
             "snapshots": sorted(name for name, kind in ingested.kinds.items() if kind == "snapshot"),
+            "streams": base.info.get("streams", {}),  # how far they are, which a run does not change
         }
 
     def _is_same(self, base: Commit, info: Mapping[str, Any]) -> bool:

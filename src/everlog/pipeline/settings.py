@@ -40,6 +40,7 @@
     [maintain]                      # how tables are kept true
     way = "auto"                    # "resident" or "bulk" force one
     memory = "2 GB"                 # that facts may take in process
+    rounds_folder = "/shared/tmp"   # where rounds on Spark are written (rounds_folder.py); in the tables' by default
 
     [stream]                        # updates that arrive while the pipeline runs
     folder = "updates"              # where update files land

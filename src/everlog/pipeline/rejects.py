@@ -172,7 +172,9 @@ def _explained(text: str, title: str) -> DataError:
     causes = re.findall(r"Caused by: (\S+?): ?(.*)", text)
     kind, reason = causes[-1] if causes else ("", text.strip().split("\n")[0])
     kind = kind.rpartition(".")[2]
-    missing = re.search(r"No FileSystem for scheme \"?(\w+)|Class (\S+FileSystem) not found", text)
+    missing = re.search(
+        r"No FileSystem for scheme \"?(\w+)|Class (\S+FileSystem|org\.apache\.hadoop\.fs\.\S+) not found", text
+    )
     if missing:
         return DataError(
             f"Spark has no file system for this ({missing[0]})",

@@ -6,8 +6,8 @@ round that gained it. The checkpoints stay in use, since they are spread as the 
 read after a loss: facts are what was there before the first round and what was written, the frontier is what the last
 round that was written gained, and the rounds after it run again.
 
-Writing is put off while the rounds since the last time took less than ten times as long as writing did, so it costs a
-tenth at most, and a loss costs what can be done in that time.
+Writing is put off while the rounds since the last time took less than ten times as long as writing did. So it costs
+about a tenth at most, but for the first time and the last, which cannot wait; a loss costs what is done in between.
 """
 
 from __future__ import annotations

@@ -9,14 +9,17 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 from tests.unit.tables.test_table_store import add, put, rows
 
+import everlog
 from everlog.errors import OutputError
 from everlog.tables.commits import CommitConflictError
 from everlog.tables.table_store import TableStore
@@ -26,6 +29,7 @@ WRITER = """
 import os, sys
 from pathlib import Path
 from everlog.tables import commits, delta_log
+from everlog.tables.compaction import compact
 from everlog.tables.table_store import TableStore
 from tests.unit.tables.test_table_store import put
 
@@ -49,11 +53,15 @@ if point == "some tables committed":
 if point == "before the commit file":
     commits.write_commit = dies
 if point == "commit file half written":
-    commits.os.link = dies
+    commits.os.link = commits.os.replace = dies
 if point == "after the commit file":
     commits.sync = lambda path, real=commits.sync: dies() if path.name == "_commits" else real(path)
 
-with TableStore(folder / "tables").begin() as transaction:
+store = TableStore(folder / "tables")
+if os.environ.get("COMPACTS"):
+    compact(store)
+    sys.exit()
+with store.begin() as transaction:
     put(transaction, "facts_edge", [(number, number, 1)])
     put(transaction, "derived_path", [(number, number + 1, 1)])
     transaction.commit()
@@ -62,8 +70,8 @@ with TableStore(folder / "tables").begin() as transaction:
 ROOT = Path(__file__).parents[2]
 
 
-def write(folder: Path, number: int, dies: str = "") -> int:
-    environment = {**os.environ, "DIES": dies, "PYTHONPATH": str(ROOT)}
+def write(folder: Path, number: int, dies: str = "", **about: str) -> int:
+    environment = {**os.environ, **about, "DIES": dies, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
     return subprocess.run(
         [sys.executable, "-c", WRITER, str(folder), str(number)], env=environment, timeout=60, check=False
     ).returncode
@@ -98,6 +106,57 @@ def test_a_driver_killed_after_its_commit(tmp_path: Path) -> None:
     assert store.versions() == [1] and rows(store, "derived_path") == {(1, 2)}
     assert write(tmp_path, 2) == 0
     assert rows(store, "facts_edge") == {(1, 1), (2, 2)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "point", ["files written", "some tables committed", "before the commit file", "commit file half written"]
+)
+def test_a_driver_killed_while_it_compacts(tmp_path: Path, point: str) -> None:
+    """The same version in other files: whatever happens, it stays what it was."""
+    for number in (1, 2, 3):
+        assert write(tmp_path, number) == 0
+    store = TableStore(tmp_path / "tables")
+    assert write(tmp_path, 0, dies=point, COMPACTS="1") == 9
+    assert store.versions() == [1, 2, 3] and rows(store, "facts_edge") == {(1, 1), (2, 2), (3, 3)}
+    assert write(tmp_path, 4) == 0
+    assert write(tmp_path, 0, COMPACTS="1") == 0
+    store = TableStore(tmp_path / "tables")
+    store.tidy()
+    assert rows(store, "facts_edge") == {(1, 1), (2, 2), (3, 3), (4, 4)}
+    assert rows(store, "derived_path", 2) == {(1, 2), (2, 3)}
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of a megabyte, where one may be had."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if shutil.which("mount") is None or subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("only root may mount a small disk")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_disk_that_is_really_full(small_disk: Path) -> None:
+    kb = everlog.open()
+    kb.add_rules("path(?x, ?y) :- edge(?x, ?y).")
+    kb.export(small_disk / "tables", format="tables")
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(300_000))
+    with everlog.open(small_disk / "tables") as kb:
+        done = 0
+        with pytest.raises(OutputError, match="No space left") as caught:
+            while True:
+                kb.insert("edge", [(done * 5000 + row, f"node {row}") for row in range(5000)])
+                done += 1
+        assert "free some room" in str(caught.value) and str(small_disk) in str(caught.value)
+        assert len(kb.facts("edge")) == len(kb.facts("path")) == 5000 * done
+        assert len(everlog.open(small_disk / "tables", read_only=True).facts("path")) == 5000 * done
+        ballast.unlink()
+        kb.insert("edge", [("room", "again")])
+    assert len(everlog.open(small_disk / "tables", read_only=True).facts("path")) == 5000 * done + 1
 
 
 def test_the_disk_is_full_at_the_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 import everlog
 from everlog.errors import ProgramError, UsageError
-from everlog.pipeline.fleet import fleet
+from everlog.pipeline.fleet import FleetProcessor, fleet
 from everlog.pipeline.shards import shard_numbers
 from everlog.rules.printer import print_term
 
@@ -152,6 +153,29 @@ def run_stream(spark: SparkSession, folder: Path, **options: Any) -> DataFrame:
 
 def test_a_stream_that_is_stopped_goes_on(spark: SparkSession, tmp_path: Path) -> None:
     check_pods(spark, tmp_path, 12)
+
+
+def test_a_worker_that_is_killed_in_a_batch(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has made all updates of a shard, and dies before anybody knows; the stream goes on from its checkpoint."""
+    killed = tmp_path / "killed"
+
+    class Dying(FleetProcessor):
+        def handleInputRows(self, key: Any, rows: Any, timerValues: Any) -> Iterator[Any]:
+            yield from FleetProcessor.handleInputRows(self, key, rows, timerValues)
+            if not killed.exists():
+                killed.touch()
+                os._exit(9)
+
+    told = batches(12)
+    for number, batch in enumerate(told):
+        write(tmp_path / "in", number, batch)
+    with monkeypatch.context() as patched, pytest.raises(StreamingQueryException):
+        patched.setattr("everlog.pipeline.fleet.FleetProcessor", Dying)
+        run_stream(spark, tmp_path, shards=2)
+    assert killed.exists()
+    assert summed(run_stream(spark, tmp_path, shards=2)) == expected(alone(told))
 
 
 @pytest.mark.nightly

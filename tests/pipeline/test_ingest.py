@@ -362,6 +362,12 @@ def test_values_that_are_not_of_their_type(spark: SparkSession, tmp_path: Path) 
     assert facts(read) == {"e": Counter([('"a', "^integer 1"), ('"c', "^integer 3")])}
 
 
+def test_a_file_system_that_spark_has_no_jars_for(spark: SparkSession) -> None:
+    with pytest.raises(DataError, match="Spark has no file system for this") as caught:
+        ingest(spark, [InputSource("s3a://bucket/a.nt")])
+    assert "s3a://bucket/a.nt" in str(caught.value) and "spark.jars.packages" in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["a.nt.gz", "a.csv.gz", "a.jsonl.gz", "a.ttl.gz", "a.nt.bz2"])
 @pytest.mark.parametrize("damage", ["cut", "not packed"])
 def test_a_broken_archive_names_its_file(spark: SparkSession, tmp_path: Path, name: str, damage: str) -> None:

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 import everlog
 from everlog.engines.paged import sizes as paged_sizes
 from everlog.engines.paged.sizes import Sizes
+from everlog.errors import DataError
 from everlog.pipeline.job import PipelineReport, run_pipeline
 from everlog.pipeline.settings import read_settings
 from everlog.pipeline.stream import UpdateStream
@@ -51,6 +52,30 @@ degree(?x, ?n) :- AGGREGATE(edge(?x, ?y) ON ?x BIND COUNT(?y) AS ?n).
 [?s, <http://ex.org/to>, ?o] :- edge(?x, ?y), BIND(IRI(CONCAT("http://ex.org/", ?x)) AS ?s),
     BIND(IRI(CONCAT("http://ex.org/", ?y)) AS ?o).
 """
+
+
+def test_a_snapshot_with_lines_that_cannot_be_read(tmp_path: Path, spark: SparkSession) -> None:
+    """A line that cannot be read is no deletion: while there are some, a snapshot adds and takes nothing away."""
+    text = 'program = "rules.dl"\nmax_rejects = 0.5\n[[source]]\npath = "edge.csv"\nkind = "snapshot"\n'
+    (tmp_path / "pipeline.toml").write_text(f'{text}types = ["string", "integer"]\n', encoding="utf-8")
+    (tmp_path / "rules.dl").write_text("node(?x) :- edge(?x, ?_y).\n", encoding="utf-8")
+
+    def run(edges: str) -> PipelineReport:
+        (tmp_path / "edge.csv").write_text(edges, encoding="utf-8")
+        return run_pipeline(read_settings(tmp_path / "pipeline.toml"), spark, lambda line: None)
+
+    def nodes() -> list[tuple[object, ...]]:
+        return everlog.open(tmp_path / "tables", read_only=True).facts("node").sorted()
+
+    assert run("a,1\nb,2\nc,x\n").rejects == 1  # there is nothing yet that could go
+    run("a,1\nb,2\nc,x\nd,4\n")
+    assert nodes() == [("a",), ("b",), ("d",)]
+    with pytest.raises(DataError, match=r"edge\.csv:2.*b,two") as caught:
+        run("a,1\nb,two\nd,4\ne,5\n")
+    assert "1 facts of edge are not in it any more" in str(caught.value)
+    assert nodes() == [("a",), ("b",), ("d",)] and TableStore(tmp_path / "tables").versions() == [1, 2]
+    run("a,1\nd,4\ne,5\n")
+    assert nodes() == [("a",), ("d",), ("e",)]
 
 
 def test_facts_come_and_go_with_their_sources(tmp_path: Path, spark: SparkSession) -> None:

@@ -160,13 +160,14 @@ for master in sys.argv[1:]:
 
 
 def test_a_wrong_master_is_told_in_a_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", FAILURES, "nowhere", "local[x]", "sc://localhost:1"]
+    command = [sys.executable, "-c", FAILURES, "nowhere", "local[x]", "spark://localhost:1", "sc://localhost:1"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=180, cwd=tmp_path)
     lines = done.stdout.splitlines()
-    assert len(lines) == 3, done.stderr
+    assert len(lines) == 4, done.stderr
     assert lines[0].startswith("'nowhere' is no place where Spark runs|") and "local[4]" in lines[0]
     assert lines[1].startswith("'local[x]' is no place where Spark runs|")
-    assert "Spark Connect needs packages" in lines[2] or "does not start on sc://localhost:1" in lines[2]
+    assert lines[2].startswith("no master of Spark answers at spark://localhost:1 (") and "7077" in lines[2]
+    assert "Spark Connect needs packages" in lines[3] or "does not start on sc://localhost:1" in lines[3]
     assert done.stderr == ""
 
 

@@ -21,6 +21,7 @@ from everlog.maintenance.update import Maintenance
 from everlog.pipeline.bulk_facts import Batches
 from everlog.pipeline.bulk_settings import BulkSettings
 from everlog.pipeline.explicit_changes import ExplicitFacts
+from everlog.pipeline.rounds_folder import rounds_folder
 from everlog.pipeline.table_frames import (
     Target,
     append_plain,
@@ -55,10 +56,13 @@ def derive_in_bulk(
     says: Says,
     limits: Limits,
     counts: Mapping[str, int] | None = None,
+    wanted_folder: str | None = None,
 ) -> dict[str, Any]:
     """Append what a change comes to; gives what the commit is to say of program and maintenance.
 
-    `counts`: how many facts of each relation are explicit after the change, where that is known.
+    Args:
+        counts: how many facts of each relation are explicit after the change, where that is known.
+        wanted_folder: where rounds are written (rounds_folder.py), if not beside the tables.
     """
     names = list(explicit.arities)
     given = {
@@ -67,19 +71,21 @@ def derive_in_bulk(
         if change is not None or name in explicit.before
     }
     dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else _no_terms(spark)
-    settings, more = BulkSettings(auxiliaries=True), view_rules(views)
-    made = materialise(
-        spark, program, given, dictionary.select("id", "key"), says, limits, settings, counts, views=more
-    )
-    try:
-        evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True, views=more).after
-        with made.reading():
-            if made.new_terms is not None:
-                append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
-            _append(spark, transaction, made, {shape.name: shape for shape in shapes(evaluated.components)}, given)
-        return _info(program, views, evaluated, made, explicit)
-    finally:
-        made.release()
+    more = view_rules(views)
+    with rounds_folder(spark, transaction.store.folder, wanted_folder) as folder:
+        settings = BulkSettings(auxiliaries=True, rounds_folder=folder)
+        made = materialise(
+            spark, program, given, dictionary.select("id", "key"), says, limits, settings, counts, views=more
+        )
+        try:
+            evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True, views=more).after
+            with made.reading():
+                if made.new_terms is not None:
+                    append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
+                _append(spark, transaction, made, {shape.name: shape for shape in shapes(evaluated.components)}, given)
+            return _info(program, views, evaluated, made, explicit)
+        finally:
+            made.release()
 
 
 def _append(

@@ -90,6 +90,7 @@ class BulkFacts:
         self._counts = dict(counts) if counts is not None else None
         self._terms_count: int | None = None
         self.kinds: dict[str, tuple[Kinds, ...]] | None = None
+        self.kept: list[DataFrame] = []  # frames to be unpersisted
 
     # --- looking at what was given ----------------------------------------------------------------------------------
 
@@ -198,6 +199,11 @@ class BulkFacts:
             found = reduce(DataFrame.unionAll, [found, *self.new_terms]).dropDuplicates(["id"])
         listed = [kind for kind in range(8) if kinds & only(kind) and kind != INTEGER]
         return found if kinds == ANY else found.where(f.col("id").bitwiseAND(f.lit(7)).isin(listed))
+
+    def persisted(self, frame: DataFrame) -> DataFrame:
+        """The frame, computed once and held until all is released."""
+        self.kept.append(frame.persist(StorageLevel.MEMORY_AND_DISK))
+        return self.kept[-1]
 
     # --- parts ------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from everlog.engines.spark.bindings import Bindings
 from everlog.engines.spark.expressions import Expressions
 from everlog.engines.spark.groups import group_facts
 from everlog.engines.spark.ids import id_of_key
+from everlog.engines.spark.keeping import Keep, local_checkpoint
 from everlog.engines.spark.tagged import id_columns
 from everlog.pipeline.bulk_facts import UNKNOWN, BulkFacts
 from everlog.plans.delta_variants import full_variant
@@ -34,9 +35,9 @@ _THOUGHT = 1_000_000  # facts that a relation is planned with that nobody has co
 class FrameStages:
     """Describes parts as DataFrames."""
 
-    def __init__(self, facts: BulkFacts) -> None:
-        self._facts = facts
-        self._expressions = Expressions(facts.terms, _id_of)
+    def __init__(self, facts: BulkFacts, keep: Keep = local_checkpoint) -> None:
+        self._facts, self._keep = facts, keep
+        self._expressions = Expressions(facts.terms, _id_of, keep)
 
     def part(self, component: Component[EvaluatedRule]) -> DataFrame:
         """What a component without recursion concludes, and what was given of it: a tagged frame."""
@@ -59,7 +60,8 @@ class FrameStages:
         before = len(self._expressions.new_terms)
         for rule in rules:
             if isinstance(rule, GroupRule):
-                facts, terms = group_facts(rule, self._facts.facts(rule.source.relation), self._facts.terms)
+                source = self._facts.facts(rule.source.relation)
+                facts, terms = group_facts(rule, source, self._facts.terms, self._keep)
                 self._expressions.new_terms.append(terms)
                 found[rule.head.relation].append(facts)
                 continue

@@ -1,7 +1,7 @@
 """How does recursion run round by round, where it neither has a pivot nor fits one task?
 
 By the Spark engine (engines/spark/engine.py): each round is a job over DataFrames. A fact's rank is the round that
-derived it.
+derived it. On a cluster rounds are written every so often, so that a lost executor does not end the run.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pyspark.sql import functions as f
 
 from everlog.dictionary.hash_dictionary import HashDictionary
 from everlog.engines.interface import PhaseReport
-from everlog.engines.spark.engine import OnRound, SparkEngine
+from everlog.engines.spark.engine import OnLoss, OnRound, SparkEngine
 from everlog.engines.spark.tagged import RANK, WEIGHT, id_columns
+from everlog.engines.spark.written_rounds import WrittenRounds
 from everlog.limits import Watch
 from everlog.maintenance.fixpoint import run_phase
 from everlog.maintenance.materialise import component_phase, shapes
@@ -28,15 +29,18 @@ from everlog.rules.syntax import Atom
 class RoundStages:
     """Makes parts round by round."""
 
-    def __init__(self, facts: BulkFacts, watch: Watch, on_round: OnRound | None) -> None:
-        self._facts, self._watch, self._on_round = facts, watch, on_round
+    def __init__(self, facts: BulkFacts, watch: Watch, folder: str | None, on_round: OnRound, on_loss: OnLoss) -> None:
+        """`folder`: where rounds are written; None where they need not be."""
+        self._facts, self._watch, self._folder = facts, watch, folder
+        self._on_round, self._on_loss = on_round, on_loss
+        self._phases = 0
         self.engine: SparkEngine | None = None  # the last one at work
 
     def part(self, component: Component[EvaluatedRule]) -> tuple[DataFrame, PhaseReport]:
         """Derive what a recursive component concludes: a tagged frame."""
         facts = self._facts
-        engine = self.engine = SparkEngine(facts.spark, HashDictionary(), facts.terms())
-        engine.on_round = self._on_round
+        engine = self.engine = SparkEngine(facts.spark, HashDictionary(), facts.terms(), self._written())
+        engine.on_round, engine.on_loss = self._on_round, self._on_loss
         for shape in shapes([component]):
             engine.declare(shape)
         heads = list(dict.fromkeys(head for rule in component.rules for head in rule.heads))
@@ -46,8 +50,15 @@ class RoundStages:
                 weight = [WEIGHT] if relation in facts.bags else []
                 engine.adopt(relation, facts.facts(relation, atoms).select(*_columns(facts, relation), *weight))
         report = run_phase(engine, component_phase(component), self._watch)
+        engine.settle()
         facts.new_terms += engine.made_terms()
         return self._tagged(engine, heads), report
+
+    def _written(self) -> WrittenRounds | None:
+        if self._folder is None:
+            return None
+        self._phases += 1
+        return WrittenRounds(self._facts.spark, f"{self._folder}/{self._phases}")
 
     def _tagged(self, engine: SparkEngine, heads: Sequence[Atom]) -> DataFrame:
         frames = []

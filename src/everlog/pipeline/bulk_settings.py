@@ -35,6 +35,9 @@ class BulkSettings:
     partitions: int | None = None  # of divided facts; by default as many as the cluster has cores, more for much data
     auxiliaries: bool = False  # also hand out the relations that only evaluation knows of
     rewrites: bool = True  # transitive rules are made linear (plans/rewrites.py)
+    # Where rounds are written every so often (engines/spark/written_rounds.py), a folder that nobody else uses; None
+    # where executors are not lost without the driver.
+    rounds_folder: str | None = None
 
     def __post_init__(self) -> None:
         if self.way not in WAYS:

@@ -7,7 +7,7 @@ that is taken out of the text goes, unless a source still holds it. All relation
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
@@ -82,6 +82,14 @@ class ExplicitFacts:
         rows = change.groupBy(RELATION).count().collect()
         found = {int(row[RELATION]): int(row["count"]) for row in rows}
         return {name: found.get(number, 0) for number, name in enumerate(self.arities)}
+
+    def deletions(self, change: DataFrame, names: Iterable[str]) -> dict[str, int]:
+        """How many facts of some relations a change takes away."""
+        numbers = {number: name for number, name in enumerate(self.arities) if name in set(names)}
+        if not numbers:
+            return {}
+        gone = change.where((f.col(WEIGHT) < 0) & f.col(RELATION).isin(list(numbers))).groupBy(RELATION).count()
+        return {numbers[row[RELATION]]: int(row["count"]) for row in gone.collect()}
 
     def after(self, name: str, change: DataFrame) -> DataFrame:
         """What is explicit of a relation after the change."""

@@ -27,7 +27,7 @@ from everlog.pipeline.csv_columns import gather_csv
 from everlog.pipeline.documents import gather_documents, gather_jsonl
 from everlog.pipeline.gathering import Gathered
 from everlog.pipeline.ntriples_columns import gather_triples
-from everlog.pipeline.rejects import SAMPLES, Rejects
+from everlog.pipeline.rejects import SAMPLES, Reject, Rejects
 from everlog.pipeline.source_files import SourceFile, source_files
 from everlog.pipeline.source_kinds import Kinds
 from everlog.pipeline.sources import InputSource, relations_of
@@ -47,6 +47,8 @@ class Ingested:
         rejects: malformed lines: file, line, text, reason; a sample where there are many.
         rejected: how many there are in all.
         skipped: how many rows were left out since a value is missing, by the title of their source.
+        doubtful: the relations of snapshots with malformed lines, and some of these: whether a fact is not there any
+            more, or stands in such a line, cannot be known.
     """
 
     facts: dict[str, DataFrame]
@@ -56,6 +58,7 @@ class Ingested:
     rejects: DataFrame
     rejected: int
     skipped: dict[str, int]
+    doubtful: dict[str, list[Reject]]
     _gathered: Gathered = field(repr=False)
 
     def release(self) -> None:
@@ -75,14 +78,19 @@ def ingest(
     gathered = Gathered(spark, samples)
     rejects, kinds = Rejects(), Kinds()
     skipped: dict[str, int] = {}
+    doubtful: dict[str, list[Reject]] = {}
     try:
         for source in sources:
             gathered.source, gathered.rejects, before = source, Rejects(), len(gathered.parts)
-            kinds.add(source, _gather(gathered, source))
+            about = _gather(gathered, source)
             parts, found = gathered.parts[before:], gathered.rejects
-            kinds.add(source, (part.relation for part in parts))
+            about |= {part.relation for part in parts}
+            kinds.add(source, about)
             found.check(source.title, sum(part.count + part.deletions for part in parts), max_rejects, source.nulls)
             rejects.add(found.count, found.samples)
+            if found.count and source.kind == "snapshot":
+                for relation in about:
+                    doubtful.setdefault(relation, []).extend(found.samples)
             if found.nulls:
                 skipped[source.title] = skipped.get(source.title, 0) + found.nulls
         return Ingested(
@@ -93,6 +101,7 @@ def ingest(
             rejects.frame(spark),
             rejects.count,
             skipped,
+            doubtful,
             gathered,
         )
     except BaseException:

@@ -271,7 +271,11 @@ class _Run:
 
         started = time.perf_counter()
         incoming = Incoming(
-            encoded.new_terms, explicit, self._info(ingested), ingested.rejects if self.rejected else None
+            encoded.new_terms,
+            explicit,
+            self._info(base, ingested),
+            ingested.rejects if self.rejected else None,
+            ingested.doubtful,
         )
         settings = self.settings
         upkeep = Upkeep(
@@ -282,6 +286,7 @@ class _Run:
             settings.limits,
             self.stages.materialise,
             self.says,
+            settings.maintain.rounds_folder,
         )
         way, commit = upkeep.maintain(base, incoming, settings.maintain)
         if commit.version == base.version:
@@ -292,7 +297,7 @@ class _Run:
             self._done("maintain", changed, "changes", started)
         return way, commit
 
-    def _info(self, ingested: Any) -> dict[str, Any]:
+    def _info(self, base: Commit, ingested: Any) -> dict[str, Any]:
         """What the next version says of where it comes from."""
         said = facts_in_text(self.settings.program)
         return {
@@ -301,6 +306,7 @@ class _Run:
             "views": {view.name: view.query for view in self.settings.views},
             "text_facts": {name: [list(row) for row in rows] for name, rows in said.items()},
             "snapshots": sorted(name for name, kind in ingested.kinds.items() if kind == "snapshot"),
+            "streams": base.info.get("streams", {}),  # how far they are, which a run does not change
         }
 
     # --- what goes out ------------------------------------------------------------------------------------------------

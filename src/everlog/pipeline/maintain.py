@@ -8,7 +8,7 @@ not described in bulk, and become a version of their own in this process.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,6 +19,7 @@ from everlog.pipeline.bulk import derive_in_bulk
 from everlog.pipeline.encode import collisions
 from everlog.pipeline.explicit_changes import ExplicitFacts
 from everlog.pipeline.in_process import OpenedTables, no_rows
+from everlog.pipeline.rejects import Reject, refuse_doubtful
 from everlog.pipeline.settings_parts import MaintainSettings, ViewSettings
 from everlog.pipeline.table_frames import append_plain
 from everlog.pipeline.view_definitions import known_views, only_in_process, wanted_views
@@ -42,6 +43,7 @@ class Incoming:
     explicit: ExplicitFacts
     info: Mapping[str, Any]  # what the version is to say of itself
     rejects: DataFrame | None = None
+    doubtful: Mapping[str, Sequence[Reject]] = field(default_factory=dict)  # of snapshots, lines that nobody can read
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Upkeep:
     limits: Limits
     materialise: Callable[..., Any]
     says: Says
+    rounds_folder: str | None = None  # where rounds are written every so often; chosen by itself where it matters
 
     def maintain(self, base: Commit, incoming: Incoming, settings: MaintainSettings) -> tuple[Way, Commit]:
         """Carry a change through; gives the way that was taken, and the version: the same where nothing is new."""
@@ -63,6 +66,8 @@ class Upkeep:
         try:
             moved = incoming.explicit.count(change) if change is not None else {}
             changed = sum(moved.values())
+            if change is not None:
+                refuse_doubtful(incoming.explicit.deletions(change, incoming.doubtful), incoming.doubtful)
             way = choose_way(settings, base, changed, known="definitions" in base.info)
             if (
                 base.version
@@ -116,6 +121,7 @@ class Upkeep:
                 self.says,
                 self.limits,
                 counts,
+                self.rounds_folder,
             )
             commit = transaction.commit({**incoming.info, **said})
         return self._with_views(later, commit, incoming) if later else commit

@@ -91,7 +91,7 @@ class Materialised:
     defined: tuple[str, ...]  # the relations that rules define, all of whose facts are in the parts
     _parts: list[Part] = field(default_factory=list)
     _given: dict[str, DataFrame] = field(default_factory=dict)
-    _terms: list[DataFrame] = field(default_factory=list)
+    _kept: list[DataFrame] = field(default_factory=list)
 
     @property
     def parts(self) -> list[DataFrame]:
@@ -135,6 +135,8 @@ class Materialised:
         """Let go of everything that was held."""
         for part in self._parts:
             part.release()
+        while self._kept:
+            self._kept.pop().unpersist()
 
 
 def materialise_frames(
@@ -249,8 +251,9 @@ class _Bulk:
     def _derive(self, known: BulkFacts, components: Sequence[Component[EvaluatedRule]], *, small: bool) -> None:
         way = self._settings.way
         self._tasks = TaskStages(known, self._settings, self._limits)
-        self._frames = FrameStages(known)
-        self._rounds = RoundStages(known, self._limits.watch(), self._say_round)
+        folder = self._settings.rounds_folder
+        self._frames = FrameStages(known) if folder is None else FrameStages(known, known.persisted)
+        self._rounds = RoundStages(known, self._limits.watch(), folder, self._say_round, self._say_loss)
         if small or (overlapping(components) and way != "rounds"):
             why = "" if small else "a fact may belong to two of its components"
             self._one_task(known, list(components), why or self._why_small(known))
@@ -362,7 +365,8 @@ class _Bulk:
         terms = reduce(DataFrame.unionAll, made).dropDuplicates(["id"]) if made else None
         given = {name: frame for name, frame in self._given.items() if name not in defined}
         found = [part for part in parts if part is not None]
-        return Materialised(tuple(known.arities.items()), terms, self._constants, self._reports, defined, found, given)
+        names = tuple(known.arities.items())
+        return Materialised(names, terms, self._constants, self._reports, defined, found, given, known.kept)
 
     def _only_wanted(self, known: BulkFacts, part: Part, defined: set[str]) -> Part | None:
         """The part without relations that only evaluation knows of, and without constraints, which are empty."""
@@ -428,6 +432,10 @@ class _Bulk:
 
     def _say_round(self, relations: Sequence[str], number: int, gained: int, seconds: float) -> None:
         self._says(f"{', '.join(self._users_names(relations))}: round {number}, {gained:,} new facts, {seconds:.2f} s")
+
+    def _say_loss(self, relations: Sequence[str], number: int) -> None:
+        names = ", ".join(self._users_names(relations))
+        self._says(f"{names}: an executor was lost, with what it held: round {number} and those after it run again")
 
     def _users_names(self, relations: Sequence[str]) -> list[str]:
         """The relations of a component as the user knows them, auxiliary ones replaced by what their rule defines."""

@@ -5,13 +5,16 @@ their text. Spark knows no line numbers, so the driver looks those few up in the
 if more than the share allowed of a source was malformed; each source counts by itself, so that a small one is not lost
 among large ones. A row in which a value is missing is not malformed: unless its source says that such rows are skipped,
 one of them stops the run. A file that cannot be read to its end always does.
+
+A snapshot's malformed line may be a fact that is there still, and would be taken for deleted. So where a snapshot has
+such lines, a run that would delete facts of it stops (`refuse_doubtful`).
 """
 
 from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -94,6 +97,26 @@ class Rejects:
         return spark.createDataFrame(rows, SCHEMA)
 
 
+def refuse_doubtful(deleted: Mapping[str, int], doubtful: Mapping[str, Sequence[Reject]]) -> None:
+    """Stop the run where facts would be deleted that may stand in malformed lines of their snapshot.
+
+    Args:
+        deleted: how many facts of each relation would go.
+        doubtful: malformed lines of snapshots, by relation.
+    """
+    for relation, samples in doubtful.items():
+        gone = deleted.get(relation)
+        if gone and samples:
+            first = located(samples)[0]
+            raise DataError(
+                _told(first),
+                path=first.file,
+                line=first.line,
+                hint=f"this is a snapshot, and {gone:,} facts of {relation} are not in it any more, unless "
+                "they stand in lines that cannot be read: mend those lines, or take them out",
+            )
+
+
 def located(samples: Sequence[Reject]) -> list[Reject]:
     """The samples in the order of their places, each with its line where its file can be read here."""
     found = list(samples)
@@ -149,7 +172,9 @@ def _explained(text: str, title: str) -> DataError:
     causes = re.findall(r"Caused by: (\S+?): ?(.*)", text)
     kind, reason = causes[-1] if causes else ("", text.strip().split("\n")[0])
     kind = kind.rpartition(".")[2]
-    missing = re.search(r"No FileSystem for scheme \"?(\w+)|Class (\S+FileSystem) not found", text)
+    missing = re.search(
+        r"No FileSystem for scheme \"?(\w+)|Class (\S+FileSystem|org\.apache\.hadoop\.fs\.\S+) not found", text
+    )
     if missing:
         return DataError(
             f"Spark has no file system for this ({missing[0]})",

@@ -42,6 +42,7 @@
     [maintain]                      # how tables are kept true
     way = "auto"                    # "resident", "paged" or "bulk" force one (ways.py)
     memory = "2 GB"                 # that facts may take in process
+    rounds_folder = "/shared/tmp"   # where rounds on Spark are written (rounds_folder.py); in the tables' by default
 
     [stream]                        # updates that arrive while the pipeline runs
     folder = "updates"              # where update files land
@@ -160,7 +161,7 @@ class _Pipeline(TomlReader):
         },
         "view": {"name": TEXT, "query": TEXT},
         "limits": {"rounds": COUNT, "facts": COUNT, "seconds": SECONDS},
-        "maintain": {"way": parts.WAYS, "memory": SIZE},
+        "maintain": {"way": parts.WAYS, "memory": SIZE, "rounds_folder": TEXT},
         "stream": {"folder": TEXT, "checkpoint": TEXT, "on_error": parts.ON_ERROR, "trigger": TRIGGER},
         "spark": {},
     }
@@ -191,7 +192,7 @@ class _Pipeline(TomlReader):
         wanted = [self.table("output", number, each) for number, each in enumerate(self.tables("output"))]
         tables = self._folder(folder, top, "tables", "tables")
         master, confs = parts.read_spark(self)
-        limits, maintain = parts.read_limits(self), parts.read_maintain(self)
+        limits, maintain = parts.read_limits(self), parts.read_maintain(self, folder)
         stream = parts.read_stream(self, folder, tables)
         program = self._program(folder, top)
         views, kept = parts.read_views(self, folder, program)

@@ -26,10 +26,17 @@ _QUERY_FILES = (".rq", ".sparql")
 
 @dataclass(frozen=True)
 class MaintainSettings:
-    """How tables are kept true: by which way, and within how many bytes of memory."""
+    """How tables are kept true.
+
+    Attributes:
+        way: in this process, on Spark, or whichever takes less.
+        memory: how many bytes facts in this process may take.
+        rounds_folder: where recursion on Spark writes its rounds (rounds_folder.py); beside the tables unless said.
+    """
 
     way: str = "auto"
     memory: int | None = None
+    rounds_folder: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,10 +107,11 @@ def read_limits(reader: TomlReader) -> Limits:
     return replace(Limits(), **reader.one_table("limits"))
 
 
-def read_maintain(reader: TomlReader) -> MaintainSettings:
+def read_maintain(reader: TomlReader, folder: Path) -> MaintainSettings:
     data = reader.one_table("maintain")
     memory = read_size(data["memory"]) if "memory" in data else None
-    return MaintainSettings(data.get("way", "auto"), memory)
+    rounds = _place(folder, data["rounds_folder"]) if "rounds_folder" in data else None
+    return MaintainSettings(data.get("way", "auto"), memory, rounds)
 
 
 def read_stream(reader: TomlReader, folder: Path, tables: Path) -> StreamSettings | None:
@@ -112,15 +120,17 @@ def read_stream(reader: TomlReader, folder: Path, tables: Path) -> StreamSetting
     if "stream" not in reader.data:
         return None
 
-    def place(text: str) -> str:
-        return text if is_remote(text) else str(folder / local_text(text))
-
     return StreamSettings(
-        place(data["folder"]) if "folder" in data else None,
-        place(data["checkpoint"]) if "checkpoint" in data else str(tables.with_name(f"{tables.name}_stream")),
+        _place(folder, data["folder"]) if "folder" in data else None,
+        _place(folder, data["checkpoint"]) if "checkpoint" in data else str(tables.with_name(f"{tables.name}_stream")),
         data.get("on_error", "set-aside"),
         data.get("trigger", 1.0),
     )
+
+
+def _place(folder: Path, text: str) -> str:
+    """A place that Spark writes to or reads from: as it is if remote, else from the folder of the settings on."""
+    return text if is_remote(text) else str(folder / local_text(text))
 
 
 def read_views(

@@ -2,30 +2,41 @@
 
 Structured Streaming says which updates are new: files that land in a folder, or rows of any streaming DataFrame. Each
 micro-batch is applied in this process (in_process.py), an update a version; an update that the paged way cannot follow
-is derived in bulk. The commit of an update says which batch it belongs to and its number there, so that a batch that
-Spark gives again after a crash goes on where the tables are: no update is lost or applied twice.
+is derived in bulk. The commit of an update says which one of which batch it is, so that a batch that Spark gives again
+after a crash goes on where the tables are (stream_batches.py): no update is lost or applied twice.
 
 An update that cannot be applied is set aside, with the reason, in a file beside the tables, and the stream goes on; or
-the stream stops there, by setting.
+the stream stops there, by setting. What is no update's fault, a full disk or another writer, always stops it.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from everlog.errors import EverlogError, NeedsBulk, UsageError
+from everlog.errors import (
+    DamagedLogError,
+    EngineError,
+    EverlogError,
+    NeedsBulk,
+    OutputError,
+    StoreInUseError,
+    UsageError,
+)
 from everlog.formats.compression import replacing
 from everlog.logs import logger
 from everlog.pipeline.in_process import OpenedTables
-from everlog.pipeline.stream_updates import StreamedUpdate, updates_of_file, updates_of_lines
+from everlog.pipeline.rejects import from_spark, reading
+from everlog.pipeline.stream_batches import BatchNotes, Landed, Progress, stream_id
+from everlog.pipeline.stream_updates import StreamedUpdate, updates_of_files, updates_of_lines
 from everlog.pipeline.ways import way_in_process
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.store.updates import Update
+from everlog.tables.commits import CommitConflictError
 from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
@@ -36,6 +47,8 @@ if TYPE_CHECKING:
     from everlog.pipeline.settings_parts import StreamSettings
 
 SET_ASIDE = "_set_aside"
+# Errors of the place that updates are written to: setting updates aside would not help.
+_NOT_ITS_FAULT = (OutputError, CommitConflictError, StoreInUseError, EngineError, DamagedLogError)
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
 
 
@@ -87,6 +100,8 @@ class UpdateStream:
 
         Without a session what the paged way cannot follow is an error.
         """
+        self.id = ""  # of the stream's checkpoint, once Spark has made it
+        self._notes = BatchNotes(Path(settings.tables), stream)
         self._settings, self._spark = settings, spark
         self.way = way_in_process(settings.maintain, TableStore(settings.tables).commit())
         self._open()
@@ -100,12 +115,12 @@ class UpdateStream:
     def apply(self, updates: Iterable[StreamedUpdate], batch: int) -> BatchReport:
         """Apply the updates of a batch, but for those that the tables have already."""
         started = time.perf_counter()
-        done, applied, aside, gained, lost = self._done(batch), 0, 0, 0, 0
+        done, applied, aside, gained, lost = self._done(), 0, 0, 0, 0
         strategies: dict[str, None] = {}
-        for number, update in enumerate(updates, start=1):
-            if number <= done:
+        for update in updates:
+            if done is not None and done.has(self.id, batch, update.file, update.number):
                 continue
-            change = self._apply_one(update, batch, number)
+            change = self._apply_one(update, batch)
             if change is None:
                 aside += 1
                 continue
@@ -121,30 +136,32 @@ class UpdateStream:
         self._says(report)
         return report
 
-    def _done(self, batch: int) -> int:
-        """How many updates of a batch the tables have."""
-        said = self._tables.last_info().get("streams", {}).get(self._stream)
-        if said is None or said["batch"] < batch:
-            return 0
-        return int(said["updates"]) if said["batch"] == batch else 1 << 62  # of a batch that is long done, all
+    def _done(self) -> Progress | None:
+        return Progress.of(self._tables.last_info(), self._stream)
 
-    def _apply_one(self, streamed: StreamedUpdate, batch: int, number: int) -> Applied | None:
+    def apply_files(self, landed: Sequence[Landed], batch: int) -> BatchReport:
+        """Apply the updates of files that have landed, oldest first."""
+        files = self._notes.arranged(self.id, batch, landed)
+        return self.apply(updates_of_files(files), batch)
+
+    def _apply_one(self, streamed: StreamedUpdate, batch: int) -> Applied | None:
+        progress = Progress(self.id, batch, streamed.file, streamed.number, str(streamed.place))
         info = {
             "by": f"the stream's batch {batch:,}",
-            "streams": {
-                **self._tables.last_info().get("streams", {}),
-                self._stream: {"batch": batch, "updates": number, "at": str(streamed.place)},
-            },
+            "streams": {**self._tables.last_info().get("streams", {}), self._stream: progress.as_data()},
         }
         try:
             if streamed.update is None:
                 assert streamed.error is not None
                 raise streamed.error
             return self._apply_in_process(streamed.update, info)
+        except _NOT_ITS_FAULT:
+            raise
         except EverlogError as error:
             if self._on_error == "stop":
+                self._notes.read_again(self.id, batch, streamed.file)
                 raise
-            self._set_aside(streamed, error, batch, number)
+            self._set_aside(streamed, error, batch)
             return None
 
     def _apply_in_process(self, update: Update, info: Mapping[str, Any]) -> Applied:
@@ -171,18 +188,21 @@ class UpdateStream:
         moved = [counts for table, counts in commit.moved.items() if not is_auxiliary(table)]
         return Applied(sum(gained for gained, _ in moved), sum(lost for _, lost in moved), ("bulk",))
 
-    def _set_aside(self, streamed: StreamedUpdate, error: EverlogError, batch: int, number: int) -> None:
+    def _set_aside(self, streamed: StreamedUpdate, error: EverlogError, batch: int) -> None:
         folder = self._folder / SET_ASIDE
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "stream": self._stream,
             "batch": batch,
-            "number": number,
+            "file": streamed.file,
+            "number": streamed.number,
             "at": str(streamed.place),
             "reason": str(error),
             "update": streamed.text,
         }
-        with replacing(folder / f"{batch:08d}-{number:06d}.json") as stream:
+        # The same name when the batch comes again, and one that no other stream has.
+        name = f"{self._notes.name}-{batch:08d}-{streamed.file:04d}-{streamed.number:06d}.json"
+        with replacing(folder / name) as stream:
             stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
 
     def close(self) -> None:
@@ -209,8 +229,14 @@ def start_stream(
         frame = _landing(spark, settings.stream, settings.path)
     updates = UpdateStream(settings, settings.stream.checkpoint, settings.stream.on_error, says, spark)
 
+    checkpoint = settings.stream.checkpoint
+
     def apply(batch: DataFrame, number: int) -> None:
-        updates.apply(_updates(batch), number)
+        updates.id = updates.id or stream_id(spark, checkpoint)
+        if "content" in batch.columns:
+            updates.apply_files(_landed(batch), number)
+        else:
+            updates.apply(_rows(batch), number)
 
     writer = frame.writeStream.foreachBatch(apply).option("checkpointLocation", settings.stream.checkpoint)
     trigger = settings.stream.trigger
@@ -219,7 +245,8 @@ def start_stream(
     else:
         writer = writer.trigger(processingTime=f"{trigger} seconds")
     try:
-        return writer.start(), updates
+        with reading(checkpoint):
+            return writer.start(), updates
     except BaseException:
         updates.close()
         raise
@@ -265,9 +292,6 @@ def run_stream(
 
 def _ours(error: Exception) -> EverlogError | None:
     """The error of ours that ended a stream; Spark hands on its text alone."""
-    from everlog.errors import EngineError
-    from everlog.pipeline.rejects import from_spark
-
     if isinstance(error, EverlogError):
         return error
     if not from_spark(error):
@@ -285,13 +309,16 @@ def _landing(spark: SparkSession, stream: StreamSettings, path: Path) -> DataFra
         raise UsageError(f"{path}: [stream] names no folder", hint='write folder = "updates", or hand in a DataFrame')
     if "://" not in stream.folder:
         Path(stream.folder).mkdir(parents=True, exist_ok=True)
-    return spark.readStream.format("binaryFile").schema(_FILES).load(stream.folder)
+    with reading(stream.folder):
+        return spark.readStream.format("binaryFile").schema(_FILES).load(stream.folder)
 
 
-def _updates(batch: DataFrame) -> Iterable[StreamedUpdate]:
-    if "content" in batch.columns:
-        files = batch.orderBy("modificationTime", "path").select("path", "content").collect()
-        return [update for row in files for update in updates_of_file(row["path"], bytes(row["content"]))]
+def _landed(batch: DataFrame) -> list[Landed]:
+    files = batch.orderBy("modificationTime", "path").select("path", "content").collect()
+    return [(row["path"], bytes(row["content"])) for row in files]
+
+
+def _rows(batch: DataFrame) -> list[StreamedUpdate]:
     if "value" not in batch.columns:
         raise UsageError(
             f"a stream of updates has a column value, and this one has {', '.join(batch.columns)}",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import gzip
 import io
+import zlib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from everlog.errors import EverlogError
@@ -21,12 +22,25 @@ from everlog.store.updates import Place, Update, read_updates
 
 @dataclass(frozen=True)
 class StreamedUpdate:
-    """An update, or why there is none; and how it was written."""
+    """An update, or why there is none; and how it was written.
+
+    Attributes:
+        file, number: which file of its batch it is in, and which update of that it is, counted from 1.
+    """
 
     place: Place
     text: str
     update: Update | None = None
     error: EverlogError | None = None
+    file: int = 0
+    number: int = 1
+
+
+def updates_of_files(landed: Iterable[tuple[str, bytes]]) -> Iterator[StreamedUpdate]:
+    """The updates of the files of a batch."""
+    for file, (address, content) in enumerate(landed):
+        for number, update in enumerate(updates_of_file(address, content), start=1):
+            yield replace(update, file=file, number=number)
 
 
 def updates_of_file(address: str, content: bytes) -> Iterator[StreamedUpdate]:
@@ -36,7 +50,7 @@ def updates_of_file(address: str, content: bytes) -> Iterator[StreamedUpdate]:
     if name.suffix == ".gz":
         try:
             content, name = gzip.decompress(content), name.with_suffix("")
-        except (OSError, EOFError) as error:
+        except (OSError, EOFError, zlib.error) as error:
             yield StreamedUpdate(Place(str(path)), "", error=EverlogError(f"{path}: cannot be unpacked ({error})"))
             return
     if EXTENSIONS.get(name.suffix) == "jsonl":
@@ -51,6 +65,7 @@ def updates_of_file(address: str, content: bytes) -> Iterator[StreamedUpdate]:
 
 def updates_of_lines(path: str, lines: Iterable[bytes | str | None]) -> Iterator[StreamedUpdate]:
     """Updates as JSON, one each."""
+    count = 0
     for number, line in enumerate(lines, start=1):
         data = line.encode() if isinstance(line, str) else bytes(line or b"")
         if not data.strip():
@@ -58,7 +73,11 @@ def updates_of_lines(path: str, lines: Iterable[bytes | str | None]) -> Iterator
         place, text = Place(path, number), data.decode("utf-8", "replace")
         try:
             found = list(read_updates(Path(path).with_suffix(".jsonl"), io.BytesIO(data)))
-            yield from (StreamedUpdate(place, text, update) for update in found)
         except EverlogError as error:
             error.stands_at(path, number)
-            yield StreamedUpdate(place, text, error=error)
+            count += 1
+            yield StreamedUpdate(place, text, error=error, number=count)
+        else:
+            for update in found:
+                count += 1
+                yield StreamedUpdate(place, text, update, number=count)

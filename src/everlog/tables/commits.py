@@ -211,13 +211,21 @@ def writer_lock(folder: Path) -> Iterator[None]:
                 f"{folder}: these tables are being written by {_holder(stream.read())}",
                 hint="wait until that run has ended, or give this one another `tables` folder",
             ) from None
-        stream.truncate(0)
-        json.dump({"pid": os.getpid(), "host": socket.gethostname(), "since": _now()}, stream)
-        stream.flush()
+        _say_holder(stream.fileno(), {"pid": os.getpid(), "host": socket.gethostname(), "since": _now()})
         try:
             yield
         finally:
-            stream.truncate(0)  # closing lets go of the lock; the file stays, so that nobody locks a removed one
+            _say_holder(
+                stream.fileno(), None
+            )  # closing lets go of the lock; the file stays: nobody locks a removed one
+
+
+def _say_holder(file: int, about: Mapping[str, Any] | None) -> None:
+    """Write who holds the lock. It is for people: a disk that is full is told of where facts are written."""
+    with contextlib.suppress(OSError):
+        os.ftruncate(file, 0)
+        if about is not None:
+            os.pwrite(file, json.dumps(about).encode(), 0)
 
 
 def _holder(text: str) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -27,8 +27,12 @@ from everlog.engines.interface import Capabilities, Phase, PhaseReport, Shape
 from everlog.engines.spark.bindings import Bindings, Conclusions, column_name
 from everlog.engines.spark.expressions import Expressions
 from everlog.engines.spark.groups import group_facts
+from everlog.engines.spark.keeping import local_checkpoint
 from everlog.engines.spark.kinds import NONE, Kinds, kinds_column, kinds_of_ids
 from everlog.engines.spark.placement import Placement
+from everlog.engines.spark.state import Facts, State
+from everlog.engines.spark.tagged import RANK
+from everlog.engines.spark.written_rounds import Round, WrittenRounds
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Watch
 from everlog.plans.delta_variants import Variant
@@ -39,36 +43,10 @@ from everlog.plans.labels import Label
 from everlog.rules.syntax import Constant
 
 OnRound = Callable[[Sequence[str], int, int, float], None]  # relations of the component, round, new facts, seconds
+OnLoss = Callable[[Sequence[str], int], None]  # relations of the component, the first round that runs again
 
-WEIGHT, RANK = "weight", "rank"
+WEIGHT = "weight"
 _MOST_PARTS = 12  # the most frames of a relation; more are combined into one
-
-
-@dataclass(frozen=True)
-class Facts:
-    """The facts of a relation: frames that share no fact, and how many facts they have."""
-
-    parts: tuple[DataFrame, ...]
-    count: int
-    kinds: tuple[Kinds, ...]  # of terms that each argument may have
-    explicit: tuple[DataFrame, ...] = ()
-    explicit_count: int = 0
-    placed: bool = False  # all parts are spread by the hash of their columns
-
-    def frame(self) -> DataFrame:
-        return reduce(DataFrame.unionAll, self.parts)
-
-
-@dataclass
-class State:
-    """Everything that an update may change."""
-
-    shapes: dict[str, Shape] = field(default_factory=dict)
-    facts: dict[str, Facts] = field(default_factory=dict)
-    new: dict[str, tuple[DataFrame, int]] = field(default_factory=dict)
-
-    def copy(self) -> State:
-        return State(dict(self.shapes), dict(self.facts), dict(self.new))
 
 
 @dataclass(frozen=True)
@@ -91,7 +69,14 @@ class SparkEngine:
     name = "spark"
     capabilities = Capabilities(maintains=False, windows=False, durable=False, concurrent=True)
 
-    def __init__(self, spark: SparkSession, dictionary: HashDictionary, terms: DataFrame | None = None) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        dictionary: HashDictionary,
+        terms: DataFrame | None = None,
+        written: WrittenRounds | None = None,
+    ) -> None:
+        """`written`: where rounds are written, so that what executors held can be lost."""
         self.dictionary: Dictionary = dictionary
         self._driver_terms = dictionary
         self._spark = spark
@@ -101,6 +86,8 @@ class SparkEngine:
         self._before = State()  # the last that was committed
         self._published = State()
         self._placement = Placement(spark)
+        self._written = written
+        self._described: list[Sequence[Variant]] = []  # what this round is to derive
         self._waiting: dict[str, list[Conclusions]] = defaultdict(list)
         self._moving = False  # does a join of this round shuffle both of its sides?
         self._read = 0  # the most facts that a step of this round reads
@@ -109,6 +96,7 @@ class SparkEngine:
         self._phase: tuple[str, ...] = ()  # the relations of the running component
         self._round, self._round_began = 0, 0.0
         self.on_round: OnRound | None = None
+        self.on_loss: OnLoss | None = None
         self._gains: dict[str, list[DataFrame]] = defaultdict(list)  # what rounds of this phase gained, with ranks
 
     # --- relations --------------------------------------------------------------------------------------------------
@@ -131,7 +119,7 @@ class SparkEngine:
 
     def gained(self, relation: str) -> DataFrame | None:
         """What the last phase added to a relation, with the round that did as its rank; for pipelines."""
-        gains = self._gains.get(relation)
+        gains = [*(self._written.gained(relation) if self._written is not None else ()), *self._gains[relation]]
         return reduce(DataFrame.unionAll, gains) if gains else None
 
     def made_terms(self) -> list[DataFrame]:
@@ -170,9 +158,9 @@ class SparkEngine:
         if before.count == 0:
             self._state.facts[relation] = Facts((given,), rows, kinds, (given,), rows)
             return rows
-        fresh = given.join(before.frame(), on=names, how="left_anti").localCheckpoint(eager=False)
+        fresh = local_checkpoint(given.join(before.frame(), on=names, how="left_anti"))
         known = reduce(DataFrame.unionAll, before.explicit) if before.explicit else self._empty(shape)
-        explicit = given.join(known, on=names, how="left_anti").localCheckpoint(eager=False)
+        explicit = local_checkpoint(given.join(known, on=names, how="left_anti"))
         counts = self._count_together({"facts": fresh, "explicit": explicit})
         count = counts["facts"]
         self._state.facts[relation] = Facts(
@@ -223,12 +211,19 @@ class SparkEngine:
     def begin(self, relations: Sequence[str]) -> None:
         self._state.new.clear()
         self._forget_round()
+        self._described.clear()
         self._gains.clear()
         self._placement.expect(sum(facts.count for facts in self._state.facts.values()))
         self._phase, self._round, self._round_began = tuple(relations), 0, time.perf_counter()
+        if self._written is not None:
+            self._written.begin(self._state, self._expressions.new_terms)
 
     def derive(self, variants: Sequence[Variant]) -> int:
-        """Describe a round. How often rules apply is not counted: it would take a second pass over the data."""
+        """Note what a round is to derive. How often rules apply is not counted: it would take another pass."""
+        self._described.append(variants)
+        return 0
+
+    def _describe(self, variants: Sequence[Variant]) -> None:
         statistics = self.statistics()
         bindings = Bindings(self._spark, self._labelled, self._kinds, self._id_of, self._expressions, statistics)
         for variant in variants:
@@ -238,7 +233,6 @@ class SparkEngine:
                 self._waiting[conclusions.relation].append(conclusions)
         self._moving |= bindings.moving
         self._read = max(self._read, bindings.most_read)
-        return 0
 
     def _reads_nothing(self, variant: Variant) -> bool:
         """Is there an atom with no facts at all to read? Then the variant concludes nothing."""
@@ -246,6 +240,46 @@ class SparkEngine:
         return any(self._labelled(atom.relation, label)[1] == 0 for atom, label in atoms)
 
     def advance(self, relations: Sequence[str]) -> dict[str, int]:
+        described, self._described = self._described, []
+        if self._written is None:
+            return self._run_round(described, relations)
+        self._written.since.append((described, relations))
+        return self._survive(self._written, self._written.since[-1:])
+
+    def settle(self) -> None:
+        """After the last round: nothing that was gained is on executors alone; for pipelines."""
+        if self._written is not None and self._written.since:
+            self._survive(self._written, [], last=True)
+
+    def _survive(self, written: WrittenRounds, rounds: list[Round], *, last: bool = False) -> dict[str, int]:
+        """Run rounds, and write if that is due; where checkpoints are lost, begin again behind what was written."""
+        while True:
+            try:
+                counts: dict[str, int] = {}
+                for described, relations in rounds:
+                    counts = self._run_round(described, relations)
+                if last or written.is_due():
+                    self._write(written)
+                return counts
+            except Exception as error:
+                if not written.may_go_on_after(error):
+                    raise
+                self._forget_round()
+                self._gains.clear()
+                self._state, self._round = written.restored()
+                self._expressions.new_terms[:] = written.terms()
+                rounds = list(written.since)
+                if self.on_loss is not None:
+                    self.on_loss(self._phase, self._round + 1)
+
+    def _write(self, written: WrittenRounds) -> None:
+        self._expressions.new_terms[:] = written.write_terms(self._expressions.new_terms)
+        written.write(self._round, self._state, self._gains, self._placement.partitions())
+        self._gains.clear()
+
+    def _run_round(self, described: Sequence[Sequence[Variant]], relations: Sequence[str]) -> dict[str, int]:
+        for variants in described:
+            self._describe(variants)
         fresh: dict[str, DataFrame] = {}
         for relation in dict.fromkeys(relations):
             self._state.new.pop(relation, None)
@@ -324,7 +358,7 @@ class SparkEngine:
         assert not isinstance(rule, WindowRule), "refused when the query was read: see `capabilities`"
         facts, terms = group_facts(rule, self.frame(rule.source.relation), self._terms)
         self._expressions.new_terms.append(terms)
-        facts = facts.localCheckpoint(eager=False)
+        facts = local_checkpoint(facts)
         count, kinds = self._look_at(rule.head.relation, facts)
         before = self._state.facts[rule.head.relation]
         self._state.facts[rule.head.relation] = replace(before, parts=(facts,), count=count, kinds=kinds)

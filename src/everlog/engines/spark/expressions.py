@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from everlog.engines.spark.ids import INTEGER, OTHER, STRING, UNBOUND_ID, id_column, inline_key_column
+from everlog.engines.spark.keeping import Keep, local_checkpoint
 from everlog.engines.spark.kinds import ORDERS, Kinds, kinds_of_argument, may_need_terms
 from everlog.expressions.values import ExpressionError, effective_boolean
 from everlog.facts.terms import key_of, term_of
@@ -38,8 +39,10 @@ _COMPARISONS: dict[str, Callable[[Column, Column], Column]] = {
 class Expressions:
     """FILTER and BIND over DataFrames, with the dictionary to look terms up in."""
 
-    def __init__(self, terms: Callable[[], DataFrame], id_of: Callable[[Constant], int]) -> None:
-        self._terms, self._id_of = terms, id_of
+    def __init__(
+        self, terms: Callable[[], DataFrame], id_of: Callable[[Constant], int], keep: Keep = local_checkpoint
+    ) -> None:
+        self._terms, self._id_of, self._keep = terms, id_of, keep
         self.new_terms: list[DataFrame] = []  # values computed here, as (id, key); some may be known already
 
     def condition(self, expression: Expression, known: Mapping[str, Kinds]) -> Column | None:
@@ -61,7 +64,7 @@ class Expressions:
     def compute(self, bindings: DataFrame, step: Compute) -> DataFrame:
         """The bindings with one more column; those without a value are dropped, or UNBOUND in an attempt."""
         names = _names(step.expression)
-        values = self._evaluate(bindings, step.expression, names, truth=False).localCheckpoint(eager=False)
+        values = self._keep(self._evaluate(bindings, step.expression, names, truth=False))
         keys = values.where(f.col(_RESULT).isNotNull()).select(f.col(_RESULT).alias("key")).distinct()
         self.new_terms.append(keys.select(id_column(f.col("key")).alias("id"), "key"))
         id_ = f.when(f.col(_RESULT).isNotNull(), id_column(f.col(_RESULT)))  # a hash of null would be a number

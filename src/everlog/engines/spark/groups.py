@@ -22,6 +22,7 @@ from pyspark.sql.types import StringType
 
 from everlog.engines.spark.groups_by_terms import WEIGHT, group_columns, results_by_terms
 from everlog.engines.spark.ids import INTEGER, UNBOUND_ID, id_column
+from everlog.engines.spark.keeping import Keep, local_checkpoint
 from everlog.expressions.numbers import divide
 from everlog.facts.terms import key_of
 from everlog.plans.flat_rules import GroupFunction, GroupRule
@@ -32,24 +33,26 @@ _ADDING = ("SUM", "AVG", "MEDIAN")
 _MOST_IN_MEDIAN = 1 << 52
 
 
-def group_facts(rule: GroupRule, bag: DataFrame, terms: Callable[[], DataFrame]) -> tuple[DataFrame, DataFrame]:
+def group_facts(
+    rule: GroupRule, bag: DataFrame, terms: Callable[[], DataFrame], keep: Keep = local_checkpoint
+) -> tuple[DataFrame, DataFrame]:
     """The aggregate's facts (c1, c2, …), and the terms (id, key) that its results may be.
 
-    `terms` gives the dictionary, should it be needed.
+    `terms` gives the dictionary, should it be needed; `keep` is given what is read twice.
     """
-    results = _results(rule, bag, terms).localCheckpoint(eager=False)
+    results = keep(_results(rule, bag, terms, keep))
     names = [f"r{number}" for number in range(len(rule.functions))]
     ids = [id_column(f.col(name)).alias(f"c{rule.group + number + 1}") for number, name in enumerate(names)]
     keys = reduce(DataFrame.unionAll, [results.select(f.col(name).alias("key")) for name in names]).distinct()
     return results.select(*group_columns(rule), *ids), keys.select(id_column(f.col("key")).alias("id"), "key")
 
 
-def _results(rule: GroupRule, bag: DataFrame, terms: Callable[[], DataFrame]) -> DataFrame:
+def _results(rule: GroupRule, bag: DataFrame, terms: Callable[[], DataFrame], keep: Keep) -> DataFrame:
     """The groups with the keys of their results, r0, r1, …"""
     if not all(map(_works_by_ids, rule.functions)):
         return results_by_terms(rule, bag, terms())
     group = group_columns(rule)
-    tried = _try_by_ids(rule, bag).localCheckpoint(eager=False)
+    tried = keep(_try_by_ids(rule, bag))
     plain, others = tried.where(f.col(_PLAIN)).drop(_PLAIN), tried.where(~f.col(_PLAIN)).select(*group)
     if others.isEmpty():
         return plain

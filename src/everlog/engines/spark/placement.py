@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from everlog.engines.spark.keeping import local_checkpoint
+
 # Conclusions are held in a hash table that does not spill, in each task. A round that reads more facts a partition than
 # this may conclude too many for it, and sorts instead.
 HASHED_FACTS_A_PARTITION = 500_000
@@ -59,9 +61,9 @@ class Placement:
         """The frame with its lineage cut, as it is spread; filled when it is first read."""
         if adaptive:
             with self._set({_SHUFFLED: str(self.partitions())}):
-                return _without_estimates(frame.localCheckpoint(eager=False))
+                return _without_estimates(local_checkpoint(frame))
         with self.planned_fixed():
-            return _without_estimates(frame.localCheckpoint(eager=False))
+            return _without_estimates(local_checkpoint(frame))
 
     def not_there(self, concluded: DataFrame, there: DataFrame, names: Sequence[str], read: int) -> DataFrame:
         """The distinct conclusions that are not among placed facts; `read`: how many facts the round looks at.
@@ -86,14 +88,17 @@ class Placement:
     def _set(self, settings: Mapping[str, str]) -> Iterator[None]:
         """These settings, for what is planned inside."""
         conf = self._spark.conf
-        before = {name: conf.get(name, "") or "" for name in settings}
-        for name, value in settings.items():
-            conf.set(name, value)
+        before = {name: conf.get(name, None) for name in settings}  # None: nobody has set it
+        for name, wanted in settings.items():
+            conf.set(name, wanted)
         try:
             yield
         finally:
             for name, value in before.items():
-                conf.set(name, value)
+                if value is None:
+                    conf.unset(name)
+                else:
+                    conf.set(name, value)
 
 
 def _without_estimates(checkpoint: DataFrame) -> DataFrame:

@@ -12,6 +12,7 @@ import contextlib
 import os
 import re
 import shutil
+import socket
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -111,7 +112,8 @@ def open_session(
     except ImportError as error:
         raise UsageError("PySpark is not installed", hint="pip install everlog[spark]") from error
     given = {name: str(value) for name, value in (settings or {}).items()}
-    running = _running()
+    with _our_errors(master):
+        running = _running()
     if running is not None:
         _apply(running, given)
         return OpenedSession(running, False)
@@ -124,6 +126,8 @@ def open_session(
             remote = SparkSession.builder.appName(app_name).remote(master).getOrCreate()
             _apply(remote, {**_changeable(EVERYWHERE), **given})
             return OpenedSession(remote, True)
+    if master is not None and master.startswith("spark://"):
+        _check_answers(master)
     # Workers must be this very Python, with these packages, not whichever python3 comes first on the PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -150,6 +154,22 @@ def open_session(
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel(level)
     return OpenedSession(session, True)
+
+
+def _check_answers(master: str) -> None:
+    """Raise if nobody listens where a standalone master should: Spark would try for a minute, and print pages."""
+    problems = []
+    for address in master.removeprefix("spark://").split(","):  # several are one and its stand-ins
+        host, _, port = address.rpartition(":")
+        try:
+            with socket.create_connection((host.strip("[]"), int(port)), timeout=10):
+                return
+        except (OSError, ValueError) as error:
+            problems.append(f"{address}: {getattr(error, 'strerror', None) or error}")
+    raise EngineError(
+        f"no master of Spark answers at {master} ({'; '.join(problems)})",
+        hint="start it, or name another one: --master, or master in [spark]; a standalone cluster's port is 7077",
+    )
 
 
 def is_connect(session: SparkSession) -> bool:

@@ -130,7 +130,7 @@ def read_stream(reader: TomlReader, folder: Path, tables: Path) -> StreamSetting
 
 def _place(folder: Path, text: str) -> str:
     """A place that Spark writes to or reads from: as it is if remote, else from the folder of the settings on."""
-    return text if is_remote(text) else str(folder / local_text(text))
+    return text if is_remote(text) else str((folder / local_text(text)).absolute())
 
 
 def read_views(

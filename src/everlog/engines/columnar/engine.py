@@ -15,7 +15,7 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
-from everlog.engines.columnar.cached_plans import CachedPlans, PlansByPhase, still_fits
+from everlog.engines.columnar.cached_plans import AnyVariant, CachedPlans, MakePlans, PlansByPhase, read_atoms
 from everlog.engines.columnar.captures import Capture, Captures
 from everlog.engines.columnar.fact_kernels import find_facts, load_batch
 from everlog.engines.columnar.groups import group_columns
@@ -24,7 +24,7 @@ from everlog.engines.columnar.programs import Integers, KernelProgram, compile_p
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
-from everlog.engines.columnar.statistics import Sample, SampledStatistics
+from everlog.engines.columnar.statistics import Sample, SampledStatistics, spread_rows
 from everlog.engines.columnar.sweep_kernels import begin_sweep
 from everlog.engines.columnar.touched import states_from
 from everlog.engines.columnar.updates import ColumnarUpdates
@@ -34,6 +34,7 @@ from everlog.engines.states import FactStates
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
+from everlog.plans.expected_sizes import ExpectedStatistics
 from everlog.plans.flat_rules import Refuted, WholeRule, WindowRule
 from everlog.plans.join_order import plan_alternatives, plan_variant
 from everlog.plans.operators import Plan
@@ -288,9 +289,18 @@ class ColumnarEngine:
     def _sample(self, relation: str) -> Sample:
         stored, facts = self.relation(relation), self._size_of(relation)
         if stored.sample is None or not stored.sample.still_fits(facts):
-            present = slice(self.size(stored)) if facts == self.size(stored) else self._present(stored)
-            stored.sample = Sample(stored.facts[present])
+            stored.sample = Sample(stored.facts, *self._sampled_rows(stored))
         return stored.sample
+
+    def _sampled_rows(self, relation: Relation) -> tuple[Ids, int]:
+        """Rows to sample, all of which are there, and of how many."""
+        size = self.size(relation)
+        rows = spread_rows(size)
+        present = rows[(relation.masks[rows] & at.ABSENT) == 0]
+        if 4 * len(present) >= len(rows):
+            return present, self._size_of(relation.name)
+        every = self._present(relation)  # hardly any row is there: look for them
+        return every[spread_rows(len(every))], len(every)
 
     # --- updates ----------------------------------------------------------------------------------------------------
 
@@ -476,21 +486,38 @@ class ColumnarEngine:
         statistics = self.statistics()
         return {atom: statistics.rows(atom) for atom in atoms}
 
-    def plans(self, variants: Sequence[SweepVariant]) -> list[Plan]:
-        """Plans for the variants of a sweep, more than one for some."""
-        statistics = self.statistics()
-        return [plan for variant in variants for plan in plan_alternatives(variant, statistics)]
+    def plan(self, variants: Sequence[AnyVariant]) -> CachedPlans:
+        """Plans for variants by what is there now."""
+        return CachedPlans.made(variants, self.sizes_of(read_atoms(variants)), self._plan_maker(variants))
 
-    def compile(self, phase: Phase) -> KernelProgram:
-        """Plans for a phase, as a program for the kernel; those that were made before are stored while they fit."""
+    def plan_again(self, known: CachedPlans, growth: float) -> CachedPlans:
+        """The same plans, but new ones where sizes have changed by this factor: the facts have, so they are sampled."""
+        for name in {atom.relation for atom in known.sizes}:
+            if (relation := self.known(name)) is not None and not relation.is_read_only:
+                relation.sample = None
+        return known.made_again(self.sizes_of(known.sizes), self._plan_maker(known.variants), growth)
+
+    def _plan_maker(self, variants: Sequence[AnyVariant]) -> MakePlans:
+        adding = (v.rule for v in variants if isinstance(v, Variant) or v.effect.create)
+        statistics = ExpectedStatistics(self.statistics(), adding)
+
+        def make(variant: AnyVariant) -> list[Plan]:
+            if isinstance(variant, SweepVariant):
+                return plan_alternatives(variant, statistics)
+            return [plan_variant(variant, statistics)]
+
+        return make
+
+    def plan_phase(self, phase: Phase) -> CachedPlans:
+        """Plans for a phase that begins; those that were made before are used while they fit."""
         known = self.plans_by_phase.get(phase)
-        if known is None or not still_fits(known.sizes, self.sizes_of(known.sizes)):
-            statistics, variants = self.statistics(), (*phase.first, *phase.loop)
-            plans = [plan_variant(variant, statistics) for variant in variants]
-            read = {atom for variant in variants for atom in variant.rule.atoms}
-            known = CachedPlans(plans, self.sizes_of(read))
-            self.plans_by_phase.put(phase, known)
-        return self.compile_plans(known.plans)
+        if known is None:
+            planned = self.plan((*phase.first, *phase.loop))
+        else:
+            planned = known.made_again(self.sizes_of(known.sizes), self._plan_maker(known.variants))
+        if planned is not known:
+            self.plans_by_phase.put(phase, planned)
+        return planned
 
     def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> KernelProgram:
         """Plans as a program for the kernel; `heads` are those of the component at work."""

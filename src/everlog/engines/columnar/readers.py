@@ -24,7 +24,7 @@ from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.columnar.relations import Index, Relation, Tables
-from everlog.engines.columnar.statistics import Sample
+from everlog.engines.columnar.statistics import Sample, spread_rows
 from everlog.engines.columnar.version_kernels import count_visible, visible_rows
 from everlog.engines.interface import Shape
 from everlog.facts.weighted import WeightedFacts
@@ -118,6 +118,12 @@ class ColumnarReader(ColumnarEngine):
 
     def _present(self, relation: Relation) -> Ids:
         return self._rows(relation) if relation.is_read_only else super()._present(relation)
+
+    def _sampled_rows(self, relation: Relation) -> tuple[Ids, int]:
+        if not relation.is_read_only:
+            return super()._sampled_rows(relation)
+        rows = self._rows(relation)
+        return rows[spread_rows(len(rows))], len(rows)
 
     def _sample(self, relation: str) -> Sample:
         read = self.relation(relation)

@@ -27,15 +27,20 @@ Constants = tuple[tuple[int, int], ...]  # columns with the ids they must hold
 class Sample:
     """Some rows of a relation, and the estimates made from them so far."""
 
-    def __init__(self, facts: Ids) -> None:
-        self._size = len(facts)
-        self._columns = list(np.ascontiguousarray(facts[_places(self._size)].T))
+    def __init__(self, facts: Ids, rows: Ids, size: int) -> None:
+        """Of a relation that has `size` facts, those in these rows."""
+        self._size = size
+        self._columns = list(np.ascontiguousarray(facts[rows].T))
         self._rows: dict[Constants, Places] = {}
         self._distinct: dict[tuple[Constants, tuple[int, ...]], float] = {}
 
     def still_fits(self, size: int) -> bool:
-        """Does the sample still represent a relation that now has so many rows?"""
-        return size <= _GROWTH * self._size and self._size <= _GROWTH * size
+        """Does the sample still represent a relation that now has so many rows?
+
+        Where more have come than it has rows, something that it has never seen may be as large as a sample.
+        """
+        about = size <= _GROWTH * self._size and self._size <= _GROWTH * size
+        return about and abs(size - self._size) <= _SAMPLE
 
     def share(self, constants: Constants) -> float:
         """The part of all rows that have these constants.
@@ -116,8 +121,8 @@ class SampledStatistics:
         return float(np.sqrt(together * independent))  # the truth lies between
 
 
-def _places(size: int) -> Places:
-    """Which rows to take: one of each of many stretches.
+def spread_rows(size: int) -> Places:
+    """Which rows to take of so many: one of each of many stretches.
 
     Not each at the same place: records of ten triples, read one after the other, have the same predicate at every tenth
     row. Multiples of the golden ratio are spread evenly and keep step with nothing.

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.columnar.statistics import Sample, SampledStatistics
+from everlog.engines.columnar.statistics import Sample, SampledStatistics, spread_rows
 from everlog.engines.paged.relation import PagedRelation
 from everlog.plans.delta_variants import Variant
 from everlog.plans.join_order import Statistics, plan_variant
@@ -68,7 +68,8 @@ class Planning:
             columns = relation.runs.sample()
             if len(columns[0]) < relation.held.size:
                 columns = relation.held.columns(slice(None))
-            known = self._samples[name] = size, Sample(np.stack(columns, axis=1))
+            facts = np.stack(columns, axis=1)
+            known = self._samples[name] = size, Sample(facts, spread_rows(len(facts)), size)
         return known[1]
 
 

@@ -20,8 +20,8 @@ from everlog.plans.sweep_variants import (
     own_atoms,
 )
 from everlog.plans.sweeps import Effect, Marks, Ranks, Sweep, SweepVariant, with_marks
+from everlog.rules.atom_index import unify
 from everlog.rules.components import Component
-from everlog.rules.dependencies import unify
 from everlog.rules.syntax import Atom, Constant
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from math import prod
 
 from everlog.plans.flat_rules import FlatRule
 from everlog.plans.join_order import Statistics, expected_matches
-from everlog.rules.dependencies import AtomIndex
+from everlog.rules.atom_index import AtomIndex
 from everlog.rules.syntax import Atom, Constant, Variable
 
 

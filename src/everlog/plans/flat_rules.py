@@ -24,8 +24,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from everlog.plans.windows import Ordering
+from everlog.rules.atom_index import unify
 from everlog.rules.components import hyper_nodes
-from everlog.rules.dependencies import body_atoms, unify
+from everlog.rules.dependencies import body_atoms
 from everlog.rules.syntax import (
     Aggregate,
     AggregateBinding,

@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 
 from everlog.plans.expressions import SHARES_VALUE
 from everlog.plans.flat_rules import AUXILIARY
-from everlog.rules.dependencies import unify
+from everlog.rules.atom_index import unify
 from everlog.rules.syntax import Argument, Atom, Call, Constant, Filter, Rule, Variable
 
 SHARED = f"{AUXILIARY}shared"  # how the relation is called that says whether values are shared

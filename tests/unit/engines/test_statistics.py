@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.columnar.statistics import Sample, spread_rows, SampledStatistics
+from everlog.engines.columnar.statistics import Sample, SampledStatistics, spread_rows
 from everlog.facts.terms import IRI
 from everlog.rules.syntax import Atom, Constant, Variable
 

@@ -15,6 +15,7 @@ from everlog.rules.syntax import Argument, Atom, Constant
 
 K = TypeVar("K")
 Columns = tuple[int, ...]
+Shape = tuple[int, Columns]  # how many columns there are, and those with constants
 Keys = tuple[str, ...]  # the keys of the constants in some columns
 Entry = tuple[K, Atom]
 
@@ -23,7 +24,7 @@ class AtomIndex(Generic[K]):
     """Atoms, each with a key that says whose it is."""
 
     def __init__(self, atoms: Iterable[Entry[K]] = ()) -> None:
-        self._relations: dict[tuple[str, int], dict[Columns, AtomsByConstants[K]]] = {}
+        self._relations: dict[str, dict[Shape, AtomsByConstants[K]]] = {}
         for entry in atoms:
             self._group(entry[1]).add(entry)
 
@@ -31,19 +32,19 @@ class AtomIndex(Generic[K]):
         """The index without some entries and with others."""
         other: AtomIndex[K] = AtomIndex()
         other._relations = self._relations.copy()
-        own: set[tuple[str, int]] = set()
-        fresh: set[tuple[tuple[str, int], Columns]] = set()
+        own: set[str] = set()
+        fresh: set[tuple[str, Shape]] = set()
 
         def group(atom: Atom) -> AtomsByConstants[K]:
             """Its group in the other index, copied when it is first asked for."""
-            relation, columns = _relation(atom), constant_columns(atom)
+            relation, shape = atom.relation, _shape(atom)
             if relation not in own:
                 own.add(relation)
                 other._relations[relation] = other._relations.get(relation, {}).copy()
             found = other._group(atom)
-            if (relation, columns) not in fresh:
-                fresh.add((relation, columns))
-                found = other._relations[relation][columns] = found.copy()
+            if (relation, shape) not in fresh:
+                fresh.add((relation, shape))
+                found = other._relations[relation][shape] = found.copy()
             return found
 
         for entry in remove:
@@ -53,11 +54,10 @@ class AtomIndex(Generic[K]):
         return other
 
     def _group(self, atom: Atom) -> AtomsByConstants[K]:
-        groups = self._relations.setdefault(_relation(atom), {})
-        columns = constant_columns(atom)
-        if columns not in groups:
-            groups[columns] = AtomsByConstants(columns)
-        return groups[columns]
+        groups, shape = self._relations.setdefault(atom.relation, {}), _shape(atom)
+        if shape not in groups:
+            groups[shape] = AtomsByConstants(shape[1])
+        return groups[shape]
 
     def unifying(self, atom: Atom) -> Iterator[K]:
         """The keys of the atoms that unify with this one; a key may occur more than once."""
@@ -77,17 +77,16 @@ class AtomIndex(Generic[K]):
                     yield key
 
     def _buckets(self, atom: Atom) -> Iterator[Iterable[Entry[K]]]:
-        groups = self._relations.get(_relation(atom))
+        groups = self._relations.get(atom.relation)
         if groups:
             constants = {column: arg.key for column, arg in enumerate(atom.args) if isinstance(arg, Constant)}
-            for group in list(groups.values()):
-                yield from group.agreeing(constants)
+            for (width, _), group in list(groups.items()):
+                if width == len(atom.args):
+                    yield from group.agreeing(constants)
 
     def groups(self, relation: str) -> Iterator[AtomsByConstants[K]]:
         """All atoms of a relation, by the columns in which they have constants."""
-        for (name, _), groups in self._relations.items():
-            if name == relation:
-                yield from groups.values()
+        yield from self._relations.get(relation, {}).values()
 
 
 class AtomsByConstants(Generic[K]):
@@ -154,9 +153,8 @@ class AtomsByConstants(Generic[K]):
         return tuple(arg.key for arg in atom.args if isinstance(arg, Constant))
 
 
-def constant_columns(atom: Atom) -> Columns:
-    """The columns in which an atom has constants."""
-    return tuple(column for column, arg in enumerate(atom.args) if isinstance(arg, Constant))
+def _shape(atom: Atom) -> Shape:
+    return len(atom.args), tuple(column for column, arg in enumerate(atom.args) if isinstance(arg, Constant))
 
 
 def unify(one: Atom, other: Atom) -> bool:
@@ -200,7 +198,3 @@ def _repeats(atom: Atom) -> bool:
     """Does a variable stand in two columns?"""
     names = [arg.name for arg in atom.args if not isinstance(arg, Constant)]
     return len(names) > 1 and len(set(names)) < len(names)
-
-
-def _relation(atom: Atom) -> tuple[str, int]:
-    return atom.relation, len(atom.args)

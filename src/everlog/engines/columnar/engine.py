@@ -17,12 +17,12 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.cached_plans import AnyVariant, CachedPlans, MakePlans, PlansByPhase, read_atoms
 from everlog.engines.columnar.captures import Capture, Captures
-from everlog.engines.columnar.fact_kernels import find_facts, load_batch
+from everlog.engines.columnar.fact_kernels import find_chains, find_facts, load_batch
 from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, KernelProgram, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
-from everlog.engines.columnar.relations import Relation, Tables
+from everlog.engines.columnar.relations import Index, Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.statistics import Sample, SampledStatistics, spread_rows
 from everlog.engines.columnar.sweep_kernels import begin_sweep
@@ -40,9 +40,10 @@ from everlog.plans.join_order import plan_alternatives, plan_variant
 from everlog.plans.operators import Plan
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
 from everlog.plans.windows import Window, window_over
-from everlog.rules.syntax import Atom
+from everlog.rules.syntax import Atom, Constant
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
+_NO_BATCH = np.empty((1, 1), np.int32)
 _NO_LIMITS = Limits(rounds=None, facts=None)
 
 
@@ -246,12 +247,38 @@ class ColumnarEngine:
         return gained
 
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
-        self.begin(phase.relations)
+        if not any(all(map(self._may_match, variant.rule.atoms)) for variant in phase.first):
+            return PhaseReport(phase.name, 1, 0, dict.fromkeys(phase.relations, 0))
         before = {name: self.count(name) for name in phase.relations}
         runner = PhaseRun(self, phase)
-        runner.go(watch)
+        try:
+            runner.go(watch)
+        finally:
+            for name in phase.relations:
+                self.settle_rows(self.relation(name))
         gained = {name: self.count(name) - before[name] for name in phase.relations}
         return PhaseReport(phase.name, runner.rounds, runner.applications, gained)
+
+    def _may_match(self, atom: Atom) -> bool:
+        """Could there be a fact that an atom matches? Quickly, since of many rules most may have nothing to do."""
+        relation = self.relation(atom.relation)
+        if not self.size(relation):
+            return False
+        constants = [(column, arg.term) for column, arg in enumerate(atom.args) if isinstance(arg, Constant)]
+        index = relation.indexes.get(tuple(column for column, _ in constants))
+        if index is None:
+            return True
+        ids = [self.dictionary.find(term) for _, term in constants]
+        return None not in ids and self._first_row(index, ids) >= 0
+
+    def _first_row(self, index: Index, ids: Sequence[int | None]) -> int:
+        """A row that has these ids in the columns of an index, or -1."""
+        code = np.array([value for id_ in ids for value in (at.CONSTANT, id_)], np.int64)
+        found = np.empty(1, np.int32)
+        find_chains(
+            self.tables.relations, self.tables.indexes, index.number, code, 0, _NO_BATCH, 1, self.keys, found
+        )  # fmt: skip
+        return int(found[0])
 
     def group(self, rule: WholeRule) -> int:
         source, target = self.relation(rule.source.relation), self.relation(rule.head.relation)
@@ -318,6 +345,9 @@ class ColumnarEngine:
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)
+
+    def touched_values(self, relation: str, columns: tuple[int, ...], *, edited: bool) -> set[tuple[int, ...]]:
+        return self._updates.touched_values(self.relation(relation), columns, edited)
 
     def overdelete(self, heads: tuple[Atom, ...]) -> int:
         return self._updates.overdelete(heads)

@@ -55,4 +55,6 @@ class ProgramChange:
         """
         if not self.added:
             return self.before.graph if self.before.graph.tied else None
+        if not self.removed:
+            return self.after.graph if self.after.graph.tied else None
         return self.before.graph.extended(self.added)

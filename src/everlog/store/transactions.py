@@ -39,7 +39,7 @@ from everlog.store.applying import (
 )
 from everlog.store.changes import Change, Report
 from everlog.store.constraints import check_constraints
-from everlog.store.encoding import Batch, EncodedFacts, FactEncoder
+from everlog.store.encoding import Batch, EncodedFacts, FactEncoder, layered
 from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
 from everlog.store.records import Record
@@ -344,7 +344,7 @@ class Transaction(TakesUpdates):
             and inserting.batches.keys() <= arities.keys()
         ):
             return inserting.batches, ahead[1]
-        deleting = FactEncoder(dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
+        deleting = FactEncoder(dictionary, layered({b.relation: b.arity for b in inserting.batches.values()}, arities))
         deleting.add(update.delete)
         return inserting.batches, deleting.batches
 
@@ -383,7 +383,7 @@ class Transaction(TakesUpdates):
         overhaul = strategy == CHOOSE and _is_overhaul(workings, update)
         if not (overhaul or reshaped or begins) and _can_maintain(workings, lookout):
             if lookout is not None:
-                lookout.waits = _is_empty(workings)
+                lookout.waits = workings.is_empty()
             return Maintained(workings, update, interrupts, strategy, lookout)
         return (DerivedInPlace if in_place else DerivedAgain)(workings, update, interrupts)
 
@@ -456,7 +456,7 @@ def _can_maintain(workings: Workings, lookout: Lookout | None) -> bool:
         return False
     # Into an empty store facts are loaded and everything is derived, which is what that is best at; but where updates
     # are marked, derived facts are to remember what they came from.
-    return lookout is not None or not _is_empty(workings)
+    return lookout is not None or not workings.is_empty()
 
 
 def _is_overhaul(workings: Workings, update: CheckedUpdate) -> bool:
@@ -467,7 +467,3 @@ def _is_overhaul(workings: Workings, update: CheckedUpdate) -> bool:
     defined = workings.maintenance.defined
     given = sum(workings.engine.count(name) for name in workings.arities if name not in defined)
     return 2 * edits > given
-
-
-def _is_empty(workings: Workings) -> bool:
-    return not any(workings.engine.count(name) for name in workings.arities)

@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from everlog.engines.interface import Shape
+from everlog.maintenance.materialise import shapes
 from everlog.plans.flat_rules import EvaluatedRule, flatten_rules, rule_reads
 from everlog.plans.rewrites import Rewriting, rewrite_rules
 from everlog.rules.components import Component
@@ -27,6 +30,11 @@ class EvaluatedProgram:
     @property
     def components(self) -> tuple[Component[EvaluatedRule], ...]:
         return self.graph.components
+
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        """Every relation that the rules mention, by name."""
+        return {shape.name: shape for shape in shapes(self.graph.components)}
 
     def changed(self, rules: Iterable[Rule], *, rewrites: bool, views: Iterable[EvaluatedRule] = ()) -> ProgramChange:
         """The program of these rules and of views, which are flat already, and how it differs from this one."""

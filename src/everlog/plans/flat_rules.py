@@ -27,6 +27,7 @@ from everlog.plans.windows import Ordering
 from everlog.rules.atom_index import unify
 from everlog.rules.components import hyper_nodes
 from everlog.rules.dependencies import body_atoms
+from everlog.rules.hashing import hashed_once
 from everlog.rules.syntax import (
     Aggregate,
     AggregateBinding,
@@ -78,6 +79,7 @@ class Refuted:
         return self.body.atoms[0]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class FlatRule:
     """A rule without nesting. `bag`: the head's weight counts the bindings of the body."""

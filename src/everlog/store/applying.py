@@ -47,6 +47,7 @@ class Target:
     prefixes: Mapping[str, str]
     views: Mapping[str, ViewQuery]
     arities: Mapping[str, int]
+    rule_arities: Mapping[str, int]
     step: RuleStep | None  # None: neither rules nor views change
 
 

@@ -264,7 +264,7 @@ class Transaction(TakesUpdates):
         if before.rules != self._state.rules or before.views is not self._state.views:
             change = self._changed_program(before.rules, before.views)
         target = Target(
-            before.rules, before.prefixes, before.views, self._state.arities,
+            before.rules, before.prefixes, before.views, self._state.arities, before.rule_arities,
             None if change is None else rule_step(self._workings.maintenance, change),
         )  # fmt: skip
         checked = CheckedUpdate(inserted, deleted, target, Report())
@@ -301,11 +301,14 @@ class Transaction(TakesUpdates):
         rules = staying
         if program.rules:
             rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
-        if rules is not before.rules and rules != before.rules:
-            self._check(rules, program)
-        inserted, deleted = self._encode(update, program, rules, lookout)
+        if rules is not before.rules and rules == before.rules:
+            rules = before.rules
+        in_rules = before.rule_arities if rules is before.rules else rule_arities(rules)
+        if rules is not before.rules:
+            self._check(rules, in_rules, program)
+        inserted, deleted = self._encode(update, program, in_rules, lookout)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
-        target = self._target(rules, prefixes, before.views if views is None else views, inserted)
+        target = self._target(rules, prefixes, before.views if views is None else views, inserted, in_rules)
         checked = CheckedUpdate(inserted, deleted, target, Report())
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
@@ -316,20 +319,20 @@ class Transaction(TakesUpdates):
             step.touched = work.touched()
         return step
 
-    def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
+    def _check(self, rules: tuple[Rule, ...], in_rules: Mapping[str, int], program: Program) -> None:
         from everlog.rules.checks import check_program
 
         program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)
-        settled = settled_for(self._workings, self._state.definitions, rule_arities(rules))
+        settled = settled_for(self._workings, self._state.definitions, in_rules)
         problems = check_program(program, settled, passed=self._state.rules)
         if problems:
             raise ProgramError(problems)
 
     def _encode(
-        self, update: Update, program: Program, rules: Sequence[Rule], lookout: Lookout | None
+        self, update: Update, program: Program, in_rules: Mapping[str, int], lookout: Lookout | None
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         before, dictionary = self._state.definitions, self._state.dictionary
-        arities = settled_arities(self._workings, before, rules)
+        arities = settled_arities(self._workings, before, in_rules)
         if lookout is not None:
             lookout.arities = arities
         inserting = FactEncoder(dictionary, arities)
@@ -340,7 +343,7 @@ class Transaction(TakesUpdates):
         if (
             ahead is not None
             and ahead[0] is update
-            and rules == before.rules
+            and in_rules is before.rule_arities
             and inserting.batches.keys() <= arities.keys()
         ):
             return inserting.batches, ahead[1]
@@ -354,17 +357,18 @@ class Transaction(TakesUpdates):
         prefixes: Mapping[str, str],
         views: Mapping[str, ViewQuery],
         inserted: Mapping[str, Batch],
+        in_rules: Mapping[str, int],
     ) -> Target:
         """Where an update leads: rules, views, relations, and the step that its change of rules is."""
         before = self._state.definitions
         arities, step = before.arities, None
-        if (rules is not before.rules and rules != before.rules) or views is not before.views:
-            arities = {**arities, **rule_arities(rules), **view_arities(views)}
+        if rules is not before.rules or views is not before.views:
+            arities = {**arities, **in_rules, **view_arities(views)}
             step = rule_step(self._workings.maintenance, self._changed_program(rules, views))
         new = {batch.relation: batch.arity for batch in inserted.values()}
         if any(arities.get(name) != arity for name, arity in new.items()):
             arities = {**arities, **new}
-        return Target(rules, prefixes, views, arities, step)
+        return Target(rules, prefixes, views, arities, in_rules, step)
 
     def _changed_program(self, rules: Sequence[Rule], views: Mapping[str, ViewQuery]) -> Any:
         workings = self._workings
@@ -399,9 +403,13 @@ class Transaction(TakesUpdates):
         before = self._state.definitions
         definitions = before
         if target.step is not None or target.prefixes is not before.prefixes or target.arities is not before.arities:
-            known = before.rule_arities if target.step is None else rule_arities(target.rules)
             definitions = Definitions(
-                target.rules, target.prefixes, target.views, target.arities, known, maintenance.program
+                target.rules,
+                target.prefixes,
+                target.views,
+                target.arities,
+                target.rule_arities,
+                maintenance.program,
             )
         step.views = workings.windows.follow(step.work.changes, before.views, target.views, engine)
         shown = workings.windows.shown(self._state.shown)

@@ -148,6 +148,7 @@ def evaluate(
                     made = probe_version(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
                 else:
                     made = probe(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
+                    state[at.T_PASSED] += cursor[2]
             elif code[step + at.S_RANGE] == at.RANGE_VERSION:
                 made = scan_version(relations, code, step, count, cursor, parents, rows)
             elif code[step + at.S_RANGE] >= at.RANGE_FRONTIER:

@@ -155,7 +155,8 @@ T_MOST = 15  # facts to be worked on before a sweep stops, or 0
 T_BINDINGS = 16  # bindings made by the steps of a sweep
 T_MOST_BINDINGS = 17  # bindings to be made before a sweep stops, or 0
 T_LOOK = 18  # facts worked on from which a run looks whether its plans still fit
-T_SIZE = 19
+T_PASSED = 19  # rows that probes have passed over, since an atom does not read them
+T_SIZE = 20
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 

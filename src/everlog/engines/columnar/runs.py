@@ -46,7 +46,7 @@ class BatchStack:
     def make_room(self, depth: int, slots: int) -> None:
         self.batches = np.empty((depth, slots, at.BATCH), np.int32)
         self.counts = np.zeros(depth, np.int64)
-        self.cursors = np.zeros((depth, 2), np.int64)
+        self.cursors = np.zeros((depth, 3), np.int64)  # the binding, the row, rows passed over
         self.chains = np.empty((depth, at.BATCH), np.int32)
 
     def fit(self, program: KernelProgram) -> None:
@@ -67,6 +67,11 @@ class Driver:
     @property
     def rounds(self) -> int:
         return int(self._state[at.T_ROUND])
+
+    @property
+    def looked_at(self) -> int:
+        """Bindings made by all steps, and rows passed over meanwhile: the work, whatever the machine."""
+        return int(self._state[at.T_BINDINGS] + self._state[at.T_PASSED])
 
     def _call(self, kernel_: object, *leading: object) -> int:
         engine, program, scratch = self._engine, self._program, self._scratch
@@ -116,7 +121,7 @@ class Driver:
         scratch.cursors[level, 0] = count
         if kept:
             scratch.counts[level + 1] = kept
-            scratch.cursors[level + 1] = 0, -2
+            scratch.cursors[level + 1, :2] = 0, -2
             state[at.T_LEVEL] = level + 1
 
 
@@ -149,11 +154,6 @@ class PhaseRun(Driver):
                 self._look_again()
             if outcome == at.DONE:
                 return
-
-    @property
-    def bindings(self) -> int:
-        """Bindings made by all steps so far."""
-        return int(self._state[at.T_BINDINGS])
 
     def _look_again(self) -> None:
         """Many facts have come: do the plans still fit?"""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -38,6 +39,7 @@ from everlog.store.applying import (
     Workings,
 )
 from everlog.store.changes import Change, Report
+from everlog.store.collecting import no_collecting
 from everlog.store.constraints import check_constraints
 from everlog.store.encoding import Batch, EncodedFacts, FactEncoder, layered
 from everlog.store.interrupts import Interrupts
@@ -294,7 +296,20 @@ class Transaction(TakesUpdates):
         """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
         strategy = check_strategy(strategy or self._workings.strategy)
-        program = _read_rules(update.add_rules, name or "<rules>", before.prefixes)
+        with no_collecting() if update.add_rules or update.remove_rules else nullcontext():
+            checked = self._read(update, name or "<rules>", before.views if views is None else views, lookout)
+        work = self._begin(checked, strategy, lookout, interrupts)
+        step = Step(work, checked.target, checked.report, before, self._state.dictionary, self._began.version)
+        if self._timeline.journal is not None and self._timeline.journal.wants_states:
+            step.touched = work.touched()
+        return step
+
+    def _read(
+        self, update: Update, name: str, views: Mapping[str, ViewQuery], lookout: Lookout | None
+    ) -> CheckedUpdate:
+        """Read and check an update, and say where it leads."""
+        before = self._state.definitions
+        program = _read_rules(update.add_rules, name, before.prefixes)
         staying = (
             without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
         )
@@ -308,16 +323,12 @@ class Transaction(TakesUpdates):
             self._check(rules, in_rules, program)
         inserted, deleted = self._encode(update, program, in_rules, lookout)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
-        target = self._target(rules, prefixes, before.views if views is None else views, inserted, in_rules)
+        target = self._target(rules, prefixes, views, inserted, in_rules)
         checked = CheckedUpdate(inserted, deleted, target, Report())
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
-        work = self._begin(checked, strategy, lookout, interrupts)
-        step = Step(work, target, checked.report, before, self._state.dictionary, self._began.version)
-        if self._timeline.journal is not None and self._timeline.journal.wants_states:
-            step.touched = work.touched()
-        return step
+        return checked
 
     def _check(self, rules: tuple[Rule, ...], in_rules: Mapping[str, int], program: Program) -> None:
         from everlog.rules.checks import check_program

@@ -43,6 +43,7 @@ from everlog.plans.windows import Window, window_over
 from everlog.rules.syntax import Atom, Constant
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
+_FIRST_ROOM = 16  # facts; of many relations most stay empty
 _NO_BATCH = np.empty((1, 1), np.int32)
 _NO_LIMITS = Limits(rounds=None, facts=None)
 
@@ -83,7 +84,7 @@ class ColumnarEngine:
             assert (known.arity, known.bag) == (shape.arity, shape.bag), f"{shape.name} was declared otherwise"
             known.keep(self.size(known), self.tables, weights=shape.weighted, ranks=shape.ranked)
             return
-        self.new_relation(shape).reserve(0, at.BATCH, self.tables)
+        self.new_relation(shape).reserve(0, _FIRST_ROOM, self.tables)
 
     def new_relation(self, shape: Shape) -> Relation:
         """A relation without room for facts yet."""

@@ -28,14 +28,9 @@ class ExpectedStatistics:
         self._concluded: dict[tuple[FlatRule, Atom], float] = {}
 
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
-        now, coming = self._now.matches(atom, bound), self._facts_coming(atom)
-        if not coming:
-            return now
-        open_, variables = _columns(atom, bound)
-        there = self._now.matches(atom, _constants(atom))
-        # As many more for each key as there are more in all; or, where hardly any are known, evenly over all columns.
-        more = now * (1 + coming / there)
-        return max(now, min(more, (there + coming) ** (open_ / variables) if variables else 1.0))
+        """As of now where a variable is bound: what comes is spread over many keys, and it is the most that may."""
+        now = self._now.matches(atom, bound)
+        return now if bound - _constants(atom) else now + self._facts_coming(atom)
 
     def _facts_coming(self, atom: Atom) -> float:
         if atom not in self._coming:
@@ -66,9 +61,3 @@ class ExpectedStatistics:
 
 def _constants(atom: Atom) -> frozenset[int]:
     return frozenset(column for column, arg in enumerate(atom.args) if isinstance(arg, Constant))
-
-
-def _columns(atom: Atom, bound: frozenset[int]) -> tuple[int, int]:
-    """How many columns with variables are not bound, and how many there are."""
-    variables = [column for column, arg in enumerate(atom.args) if isinstance(arg, Variable)]
-    return sum(1 for column in variables if column not in bound), len(variables)

@@ -42,7 +42,6 @@ class Maintenance:
         self.components = list(components.values())
         for component, report in zip(self.components, derived, strict=False):
             component.known.derivations = report.rule_applications
-        self.visited = 0  # components that updates have looked at
         self._before: list[tuple[MaintainedComponent, Known]] = []  # what was known of those that an update maintains
 
     @cached_property
@@ -100,7 +99,6 @@ class Maintenance:
             component = components.get(graph.members[place])
             if component is None:
                 continue
-            self.visited += 1
             if component.rules_change or self._is_reached(engine, component, changed, edited):
                 self._before.append((component, copy(component.known)))
                 component.marks = marks_of(strategy) if marking else Marks.NONE

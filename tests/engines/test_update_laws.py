@@ -31,6 +31,7 @@ from everlog.maintenance.update import Maintenance
 from everlog.plans.labels import Bit
 from everlog.rules.names import name_rules
 from everlog.rules.parser import parse_program
+from everlog.rules.syntax import Atom
 from everlog.store.engines import make_engine
 
 # Counted, recursive, under NOT and aggregated; facts of every relation may be explicit too.
@@ -83,8 +84,12 @@ class Kept:
         return {name: dict(_known(self.engine, name)) for name in self._relations()}
 
     def _relations(self) -> list[str]:
-        auxiliary = {head.relation for head in self.maintenance.heads}
+        auxiliary = {head.relation for head in heads_of(self.maintenance)}
         return sorted({*RELATIONS, *auxiliary})
+
+
+def heads_of(maintenance: Maintenance) -> list[Atom]:
+    return list(dict.fromkeys(head for component in maintenance.components for head in component.heads))
 
 
 def _known(engine: MaintainingEngine, name: str) -> Iterator[tuple[tuple[int, ...], tuple[bool, int, int]]]:
@@ -148,7 +153,7 @@ def test_ranks_that_were_lifted_come_down_again(
 ) -> None:
     kept = Kept(engine, facts)
     before = kept.known()
-    heads = tuple(head for head in kept.maintenance.heads if head.relation == "path")
+    heads = tuple(head for head in heads_of(kept.maintenance) if head.relation == "path")
     highest = kept.engine.lift(heads, by)
     ranks = [rank for _, _, rank in kept.known()["path"].values()]
     assert highest == max(ranks, default=by - 1)
@@ -159,7 +164,7 @@ def test_ranks_that_were_lifted_come_down_again(
 
 def test_what_is_suspect_stays_until_a_sweep_takes_it_away(engine: str) -> None:
     kept = Kept(engine, {"edge": [(number(1), number(2))], "path": [(number(5), number(6))], "far": []})
-    before, heads = kept.known(), tuple(head for head in kept.maintenance.heads if head.relation == "path")
+    before, heads = kept.known(), tuple(head for head in heads_of(kept.maintenance) if head.relation == "path")
     assert kept.engine.suspect_derived(heads) == 1, "the other fact is explicit"
     assert kept.facts()["path"] == {(number(1), number(2)), (number(5), number(6))}
     kept.engine.abort()
@@ -395,7 +400,7 @@ def test_what_is_touched_turns_the_old_state_into_the_new(
     kept = Kept(engine, facts)
     known = kept.known()
     if by:
-        kept.engine.lift(tuple(head for head in kept.maintenance.heads if head.relation == "path"), by)
+        kept.engine.lift(tuple(head for head in heads_of(kept.maintenance) if head.relation == "path"), by)
     kept.update(delete, insert, strategy)
     touched = kept.engine.touched()
     changes = kept.engine.changes()

@@ -1,4 +1,4 @@
-"""`everlog bench streams|deletions|growth|updates|rules|sparql|store|paged|fleet`: what do updates cost?"""
+"""`everlog bench streams|deletions|growth|updates|rules|sparql|store|paged|fleet|programs`: what do updates cost?"""
 
 from __future__ import annotations
 
@@ -108,6 +108,14 @@ def spark(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None
     _bench("spark", quick, out, as_json)
 
 
+def programs(quick: Quick = False, out: Out = OUT, as_json: AsJson = False) -> None:
+    """Programs of up to 100,000 rules: adding them, and updates that reach three of them.
+
+    Writes programs.md, programs.png and programs.json. Takes some minutes and 3 GB of memory.
+    """
+    _bench("programs", quick, out, as_json)
+
+
 COMMANDS: tuple[Callable[..., None], ...] = (
     streams,
     deletions,
@@ -119,6 +127,7 @@ COMMANDS: tuple[Callable[..., None], ...] = (
     paged,
     fleet,
     spark,
+    programs,
 )
 
 

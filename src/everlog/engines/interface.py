@@ -205,6 +205,9 @@ class MaintainingEngine(Engine, Protocol):
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         """Has the update changed a fact that one of `reads` matches, or edited one that one of `heads` may conclude?"""
 
+    def touched_values(self, relation: str, columns: tuple[int, ...], *, edited: bool) -> set[tuple[int, ...]]:
+        """What stands in some columns of the facts that the update has changed by now, or of those that it edited."""
+
     def overdelete(self, heads: tuple[Atom, ...]) -> int:
         """Take away every fact that these heads may conclude, with its weight; returns how many there were."""
 

@@ -7,6 +7,7 @@ again. Small relations are sampled whole, so estimates for them are exact.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,50 +23,65 @@ _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 Places = npt.NDArray[np.int64]
 Constants = tuple[tuple[int, int], ...]  # columns with the ids they must hold
+Pairs = tuple[tuple[int, int], ...]  # columns that must hold the same
+
+
+class Asked(NamedTuple):
+    """What an atom asks of a row, whatever is bound."""
+
+    constants: Constants = ()
+    same: Pairs = ()
 
 
 class Sample:
     """Some rows of a relation, and the estimates made from them so far."""
 
-    def __init__(self, facts: Ids) -> None:
-        self._size = len(facts)
-        self._columns = list(np.ascontiguousarray(facts[_places(self._size)].T))
-        self._rows: dict[Constants, Places] = {}
-        self._distinct: dict[tuple[Constants, tuple[int, ...]], float] = {}
+    def __init__(self, facts: Ids, rows: Ids, size: int) -> None:
+        """Of a relation that has `size` facts, those in these rows."""
+        self._size = size
+        self._columns = list(np.ascontiguousarray(facts[rows].T))
+        self._rows: dict[Asked, Places] = {}
+        self._distinct: dict[tuple[Asked, tuple[int, ...]], float] = {}
 
     def still_fits(self, size: int) -> bool:
-        """Does the sample still represent a relation that now has so many rows?"""
-        return size <= _GROWTH * self._size and self._size <= _GROWTH * size
+        """Does the sample still represent a relation that now has so many rows?
 
-    def share(self, constants: Constants) -> float:
-        """The part of all rows that have these constants.
+        Where more have come than it has rows, something that it has never seen may be as large as a sample.
+        """
+        about = size <= _GROWTH * self._size and self._size <= _GROWTH * size
+        return about and abs(size - self._size) <= _SAMPLE
+
+    def share(self, asked: Asked) -> float:
+        """The part of all rows that are as an atom asks.
 
         Never none: a constant that was not seen is rare, and plans outlive the day on which nothing had it. To an
         estimate of nothing all that comes after it would cost the same.
         """
-        return max(len(self._chosen(constants)), 0.5) / max(len(self._columns[0]), 1)
+        return max(len(self._chosen(asked)), 0.5) / max(len(self._columns[0]), 1)
 
-    def distinct(self, constants: Constants, keys: tuple[int, ...], rows: float) -> float:
-        """Distinct keys of all rows with these constants; those seen once stand for many more (the GEE estimator)."""
-        known = self._distinct.get((constants, keys))
+    def distinct(self, asked: Asked, keys: tuple[int, ...], rows: float) -> float:
+        """Distinct keys of all rows that an atom asks for; those seen once stand for many more (the GEE estimator)."""
+        known = self._distinct.get((asked, keys))
         if known is None:
-            chosen = self._chosen(constants)
+            chosen = self._chosen(asked)
             looked_at = chosen[:: max(1, len(chosen) // _COUNTED)]
             counts = np.unique(_combined([self._columns[key][looked_at] for key in keys]), return_counts=True)[1]
             once = int((counts == 1).sum())
             scale = float(np.sqrt(max(1.0, rows / max(1, len(looked_at)))))
             known = max(1.0, scale * once + (len(counts) - once))
-            self._distinct[constants, keys] = known
+            self._distinct[asked, keys] = known
         return known
 
-    def _chosen(self, constants: Constants) -> Places:
-        """The rows of the sample that have these constants."""
-        chosen = self._rows.get(constants)
+    def _chosen(self, asked: Asked) -> Places:
+        """The rows of the sample that are as an atom asks."""
+        chosen = self._rows.get(asked)
         if chosen is None:
             holds = np.ones(len(self._columns[0]), bool)
-            for column, id_ in constants:
+            for column, id_ in asked.constants:
                 holds &= self._columns[column] == id_
-            chosen = self._rows[constants] = np.flatnonzero(holds)
+            for one, other in asked.same:
+                holds &= self._columns[one] == self._columns[other]
+            chosen = self._rows[asked] = np.flatnonzero(holds)
         return chosen
 
 
@@ -88,36 +104,42 @@ class SampledStatistics:
         return self._samples[relation]
 
     def rows(self, atom: Atom) -> float:
-        """How many facts have the constants of an atom."""
+        """How many facts an atom matches while nothing is bound."""
         size = self._size(atom.relation)
-        return size * self._sample(atom.relation).share(self._constants(atom)) if size else 0.5
+        return size * self._sample(atom.relation).share(self._asked(atom)) if size else 0.5
 
-    def _constants(self, atom: Atom) -> Constants:
-        return tuple(
-            (column, self._dictionary.find(arg.term) or 0)
-            for column, arg in enumerate(atom.args)
-            if isinstance(arg, Constant)
-        )
+    def _asked(self, atom: Atom) -> Asked:
+        constants, same = [], []
+        first: dict[str, int] = {}
+        for column, arg in enumerate(atom.args):
+            if isinstance(arg, Constant):
+                constants.append((column, self._dictionary.find(arg.term) or 0))
+            elif first.setdefault(arg.name, column) != column:
+                same.append((first[arg.name], column))
+        return Asked(tuple(constants), tuple(same))
 
     def matches(self, atom: Atom, bound: frozenset[int]) -> float:
         rows = self.rows(atom)
         if not self._size(atom.relation):
             return rows
-        constants, sample = self._constants(atom), self._sample(atom.relation)
-        keys = tuple(column for column in sorted(bound) if isinstance(atom.args[column], Variable))
+        asked, sample = self._asked(atom), self._sample(atom.relation)
+        repeated = {column for _, column in asked.same}
+        keys = tuple(
+            column for column in sorted(bound) if isinstance(atom.args[column], Variable) and column not in repeated
+        )
         if not keys:
             return rows
-        together = rows / sample.distinct(constants, keys, rows)  # if every key asked for is there
+        together = rows / sample.distinct(asked, keys, rows)  # if every key asked for is there
         if len(keys) == 1:
             return together
         independent = rows
         for key in keys:  # if the columns have nothing to do with each other
-            independent /= sample.distinct(constants, (key,), rows)
+            independent /= sample.distinct(asked, (key,), rows)
         return float(np.sqrt(together * independent))  # the truth lies between
 
 
-def _places(size: int) -> Places:
-    """Which rows to take: one of each of many stretches.
+def spread_rows(size: int) -> Places:
+    """Which rows to take of so many: one of each of many stretches.
 
     Not each at the same place: records of ten triples, read one after the other, have the same predicate at every tenth
     row. Multiples of the golden ratio are spread evenly and keep step with nothing.

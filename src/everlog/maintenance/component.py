@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar
 
-from everlog.plans.flat_rules import EvaluatedRule, FlatRule, rule_reads
+from everlog.plans.flat_rules import EvaluatedRule, FlatRule, WholeRule, rule_reads
 from everlog.plans.sweep_variants import (
     covers,
     full_instances,
@@ -20,8 +21,8 @@ from everlog.plans.sweep_variants import (
     own_atoms,
 )
 from everlog.plans.sweeps import Effect, Marks, Ranks, Sweep, SweepVariant, with_marks
+from everlog.rules.atom_index import unify
 from everlog.rules.components import Component
-from everlog.rules.dependencies import unify
 from everlog.rules.syntax import Atom, Constant
 
 T = TypeVar("T")
@@ -48,21 +49,50 @@ class MaintainedComponent:
     marks: Marks = Marks.NONE  # what passes marks on in the current update
     _cached: dict[str, object] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        rules = self.component.rules
-        self.rules = [rule for rule in rules if isinstance(rule, FlatRule)]
-        self.group = next((rule for rule in rules if not isinstance(rule, FlatRule)), None)
-        self.heads: tuple[Atom, ...] = tuple(
-            dict.fromkeys(head for rule in (*rules, *self.removed) for head in rule.heads)
-        )
-        self.recursive_rules = [rule for rule in self.rules if is_recursive(rule, self.heads)]
-        self.read_relations = tuple(dict.fromkeys(atom.relation for atom in self.reads()))
-        self.read_atoms = tuple(dict.fromkeys(self.reads()))
-        self.selective = any(isinstance(arg, Constant) for atom in self.read_atoms for arg in atom.args)
-        self.defined_relations = tuple(dict.fromkeys(head.relation for head in self.heads))
-        self.other_rules = [rule for rule in self.rules if not is_recursive(rule, self.heads)]
+    # Worked out when first asked for: of many components most are never reached.
+
+    @cached_property
+    def rules(self) -> list[FlatRule]:
+        return [rule for rule in self.component.rules if isinstance(rule, FlatRule)]
+
+    @cached_property
+    def group(self) -> WholeRule | None:
+        return next((rule for rule in self.component.rules if not isinstance(rule, FlatRule)), None)
+
+    @cached_property
+    def heads(self) -> tuple[Atom, ...]:
+        rules = (*self.component.rules, *self.removed)
+        return tuple(dict.fromkeys(head for rule in rules for head in rule.heads))
+
+    @cached_property
+    def recursive_rules(self) -> list[FlatRule]:
+        return [rule for rule in self.rules if is_recursive(rule, self.heads)]
+
+    @cached_property
+    def other_rules(self) -> list[FlatRule]:
+        return [rule for rule in self.rules if not is_recursive(rule, self.heads)]
+
+    @cached_property
+    def old_rules(self) -> list[FlatRule]:
         new = set(self.added)
-        self.old_rules = [rule for rule in self.rules if rule not in new]
+        return [rule for rule in self.rules if rule not in new]
+
+    @cached_property
+    def read_atoms(self) -> tuple[Atom, ...]:
+        return tuple(dict.fromkeys(self.reads()))
+
+    @cached_property
+    def read_relations(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(atom.relation for atom in self.read_atoms))
+
+    @cached_property
+    def defined_relations(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(head.relation for head in self.heads))
+
+    @cached_property
+    def selective(self) -> bool:
+        """Do constants say which facts matter?"""
+        return any(isinstance(arg, Constant) for atom in self.read_atoms for arg in atom.args)
 
     @property
     def name(self) -> str:

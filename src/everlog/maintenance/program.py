@@ -7,10 +7,13 @@ adding a transitive rule, say, removes the rules that put facts where its closur
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from everlog.plans.flat_rules import EvaluatedRule, flatten_rules, rule_reads
+from everlog.engines.interface import Shape
+from everlog.maintenance.materialise import shapes
+from everlog.plans.flat_rules import EvaluatedRule, Flattened, flatten_each, rule_reads
 from everlog.plans.rewrites import Rewriting, rewrite_rules
 from everlog.rules.components import Component
 from everlog.rules.hypergraph import Hypergraph
@@ -23,20 +26,27 @@ class EvaluatedProgram:
 
     rewriting: Rewriting = field(default_factory=Rewriting)
     graph: Hypergraph[EvaluatedRule] = field(default_factory=lambda: Hypergraph(rule_reads))
+    flattened: Mapping[Rule, Flattened] = field(default_factory=dict)  # so that rules which stay are not made again
 
     @property
     def components(self) -> tuple[Component[EvaluatedRule], ...]:
         return self.graph.components
 
+    @cached_property
+    def shapes(self) -> dict[str, Shape]:
+        """Every relation that the rules mention, by name."""
+        return {shape.name: shape for shape in shapes(self.graph.components)}
+
     def changed(self, rules: Iterable[Rule], *, rewrites: bool, views: Iterable[EvaluatedRule] = ()) -> ProgramChange:
         """The program of these rules and of views, which are flat already, and how it differs from this one."""
         rewriting = rewrite_rules(rules, enabled=rewrites)
-        wanted = dict.fromkeys((*flatten_rules(rewriting.rules), *views))
+        flattened = flatten_each(rewriting.rules, self.flattened)
+        wanted = dict.fromkeys((*(flat for each in flattened.values() for flat in each.flat), *views))
         known = {rule: number for number, rule in self.graph.rules.items()}
         removed = tuple(rule for rule in known if rule not in wanted)
         added = tuple(rule for rule in wanted if rule not in known)
         graph, _ = self.graph.changed({known[rule] for rule in removed}, added)
-        return ProgramChange(self, EvaluatedProgram(rewriting, graph), removed, added)
+        return ProgramChange(self, EvaluatedProgram(rewriting, graph, flattened), removed, added)
 
 
 @dataclass(frozen=True)
@@ -55,4 +65,6 @@ class ProgramChange:
         """
         if not self.added:
             return self.before.graph if self.before.graph.tied else None
+        if not self.removed:
+            return self.after.graph if self.after.graph.tied else None
         return self.before.graph.extended(self.added)

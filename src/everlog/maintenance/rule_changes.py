@@ -19,7 +19,7 @@ that is split keeps its ranks: facts that are now read from other components cou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from everlog.engines.interface import MaintainingEngine
@@ -28,6 +28,7 @@ from everlog.maintenance.program import ProgramChange
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule
 from everlog.plans.sweep_variants import covers
 from everlog.rules.components import Component
+from everlog.rules.hypergraph import Hypergraph
 from everlog.rules.syntax import Atom
 
 _HIGHEST_RANK = 1 << 30  # half of what engines can store
@@ -57,15 +58,23 @@ class Transition:
     """The components of two programs together, for the update that goes from one to the other."""
 
     change: ProgramChange
-    components: dict[Group, MaintainedComponent]
+    between: Hypergraph[EvaluatedRule]  # of the rules of both
+    components: dict[Group, MaintainedComponent]  # of those that have rules after the update
     cleared: tuple[Atom, ...]  # heads that no rule has any more
     gone: str  # the names of the rules that had them
     lifts: Lifts
 
     @property
-    def heads(self) -> tuple[Atom, ...]:
-        own = (head for component in self.components.values() for head in component.heads)
-        return tuple(dict.fromkeys((*own, *self.cleared)))
+    def changed(self) -> Iterator[int]:
+        """The places of the components whose rules change."""
+        for place, group in enumerate(self.between.members):
+            if (component := self.components.get(group)) is not None and component.rules_change:
+                yield place
+
+    @property
+    def gone_places(self) -> Iterator[int]:
+        """The places of those that are cleared."""
+        return (place for place, group in enumerate(self.between.members) if group not in self.components)
 
     def settled(self) -> dict[Group, MaintainedComponent]:
         """The components of the new program, with what is known of them after the update."""
@@ -96,6 +105,7 @@ def transition(known: Mapping[Group, MaintainedComponent], change: ProgramChange
     cleared: dict[Atom, str] = {}
     lifts = Lifts()
     places = {number: place for place, group in enumerate(known) for number in group}
+    before = list(known.values())
     for group, component in zip(between.members, between.components, strict=True):
         staying = tuple(rule for rule in component.rules if rule not in removed)
         if group in known and len(staying) == len(component.rules):
@@ -108,11 +118,11 @@ def transition(known: Mapping[Group, MaintainedComponent], change: ProgramChange
                 added=tuple(rule for rule in staying if rule in added),
                 removed=tuple(rule for rule in going if isinstance(rule, FlatRule)),
             )
-            _hand_over({places[number] for number in group if number in places}, list(known.values()), new, lifts)
+            _hand_over({places[number] for number in group if number in places}, before, new, lifts)
             components[group] = new
         else:
             cleared.update((head, rule.name) for rule in component.rules for head in rule.heads)
-    return Transition(change, components, tuple(cleared), ", ".join(dict.fromkeys(cleared.values())), lifts)
+    return Transition(change, between, components, tuple(cleared), ", ".join(dict.fromkeys(cleared.values())), lifts)
 
 
 def _cannot(change: ProgramChange) -> str:

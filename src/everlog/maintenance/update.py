@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from copy import copy
+from functools import cached_property
 
 from everlog.engines.interface import Flow, MaintainingEngine, PhaseReport
 from everlog.limits import Watch
@@ -16,6 +17,7 @@ from everlog.maintenance.choose import most_work
 from everlog.maintenance.component import Known, MaintainedComponent
 from everlog.maintenance.insertion import explicit_only
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
+from everlog.maintenance.reach import Reach
 from everlog.maintenance.reports import ComponentReport, Progress
 from everlog.maintenance.rule_changes import Group, Transition, transition
 from everlog.maintenance.strategies import CHOOSE, COUNTING, RANKED, REMATERIALISE, marks_of, pick
@@ -40,9 +42,12 @@ class Maintenance:
         self.components = list(components.values())
         for component, report in zip(self.components, derived, strict=False):
             component.known.derivations = report.rule_applications
-        self.heads = tuple(dict.fromkeys(head for component in self.components for head in component.heads))
-        self.defined = {head.relation for head in self.heads}
         self._before: list[tuple[MaintainedComponent, Known]] = []  # what was known of those that an update maintains
+
+    @cached_property
+    def defined(self) -> set[str]:
+        """The relations that rules conclude."""
+        return {head.relation for component in self.components for head in component.heads}
 
     @property
     def possible(self) -> bool:
@@ -75,31 +80,40 @@ class Maintenance:
     ) -> list[ComponentReport]:
         """Carry edits of explicit facts and a change of rules through all components; the caller commits or aborts."""
         self._before.clear()
-        edited = list(dict.fromkeys(edited))
-        heads = self.heads if way is None else way.heads
-        components = self.components if way is None else list(way.components.values())
+        graph = self.program.graph if way is None else way.between
+        components = self._by_group if way is None else way.components
+        reach = Reach(engine, graph)
         changed: dict[str, Flow] = {}
-        for relation in edited:
-            _note(changed, relation, engine.settle(relation, heads))
-        own_edits = {head.relation for head in heads}.intersection(edited) if way else self.defined.intersection(edited)
+        edited = set(dict.fromkeys(edited))
+        for relation in sorted(edited):
+            _note(changed, relation, engine.settle(relation, reach.owners(relation)))
+            reach.add_readers(relation)
         reports = []
-        if way is not None and way.cleared:
-            reports.append(_clear(engine, way, changed, watch))
-        for done, component in enumerate(components, start=1):
-            if component.rules_change or self._is_reached(engine, component, changed, own_edits):
+        if way is not None:
+            reach.add(way.changed)
+            if way.cleared:
+                reports.append(_clear(engine, way, changed, watch))
+                for place in way.gone_places:
+                    reach.add_fed_by(place)
+        for place in reach:
+            component = components.get(graph.members[place])
+            if component is None:
+                continue
+            if component.rules_change or self._is_reached(engine, component, changed, edited):
                 self._before.append((component, copy(component.known)))
                 component.marks = marks_of(strategy) if marking else Marks.NONE
                 reports.append(_maintain(engine, component, strategy, changed, watch))
+                reach.add_fed_by(place)
                 if progress is not None:
-                    progress(done, len(components), reports[-1])
+                    progress(place + 1, len(graph.members), reports[-1])
         return reports
 
     @staticmethod
     def _is_reached(
-        engine: MaintainingEngine, component: MaintainedComponent, changed: dict[str, Flow], own_edits: set[str]
+        engine: MaintainingEngine, component: MaintainedComponent, changed: dict[str, Flow], edited: set[str]
     ) -> bool:
         by_relation = any(relation in changed for relation in component.read_relations) or any(
-            relation in own_edits for relation in component.defined_relations
+            relation in edited for relation in component.defined_relations
         )
         if not by_relation or not component.selective or component.group is not None:
             return by_relation

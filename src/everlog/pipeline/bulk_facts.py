@@ -30,7 +30,7 @@ from everlog.engines.spark.tagged import (
     tag,
 )
 from everlog.plans.flat_rules import EvaluatedRule
-from everlog.rules.dependencies import unify
+from everlog.rules.atom_index import unify
 from everlog.rules.syntax import Atom
 
 UNKNOWN = 1 << 62  # a number of facts, where nobody has counted them

@@ -37,10 +37,10 @@ from everlog.plans.flat_rules import EvaluatedRule, flatten_rules, is_auxiliary,
 from everlog.plans.pivots import NoPivot, Pivot, component_pivot
 from everlog.plans.rewrites import Closure, Rewriting, rewrite_rules
 from everlog.plans.stages import Stage, needs_terms, overlapping, plan_stages
+from everlog.rules.atom_index import unify
 from everlog.rules.components import Component, maintenance_components
 from everlog.rules.constants import program_constants
 from everlog.rules.constraints import constraint_name, is_constraint, is_constraint_relation
-from everlog.rules.dependencies import unify
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Atom, Program, Variable
 from everlog.store.constraints import MOST_MATCHES, Broken, refuse_broken

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from everlog.plans.flat_rules import FlatRule
 from everlog.plans.labels import Label
-from everlog.rules.dependencies import unify
+from everlog.rules.atom_index import unify
 from everlog.rules.syntax import Atom
 
 

@@ -20,12 +20,15 @@ there the body is *refuted* instead: it is evaluated for the current bindings, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from everlog.plans.windows import Ordering
+from everlog.rules.atom_index import unify
 from everlog.rules.components import hyper_nodes
-from everlog.rules.dependencies import body_atoms, unify
+from everlog.rules.dependencies import body_atoms
+from everlog.rules.hashing import hashed_once
 from everlog.rules.syntax import (
     Aggregate,
     AggregateBinding,
@@ -77,6 +80,7 @@ class Refuted:
         return self.body.atoms[0]
 
 
+@hashed_once
 @dataclass(frozen=True)
 class FlatRule:
     """A rule without nesting. `bag`: the head's weight counts the bindings of the body."""
@@ -166,13 +170,28 @@ def auxiliary_atoms(rule: EvaluatedRule) -> Iterator[Atom]:
 
 def flatten_rules(rules: Iterable[Rule]) -> list[EvaluatedRule]:
     """Flat rules for named rules, each followed by the auxiliary ones it needs."""
+    return [flat for flattened in flatten_each(rules, {}).values() for flat in flattened.flat]
+
+
+class Flattened(NamedTuple):
+    """What became of a rule, given the heads on a cycle with it."""
+
+    heads: tuple[Atom, ...]
+    flat: Sequence[EvaluatedRule]
+
+
+def flatten_each(rules: Iterable[Rule], known: Mapping[Rule, Flattened]) -> dict[Rule, Flattened]:
+    """The same, rule by rule; what is known from before is used again."""
     listed = list(rules)
     own_recursion = _heads_on_a_cycle_with(listed)
-    flat: list[EvaluatedRule] = []
+    flattened: dict[Rule, Flattened] = {}
     for rule, heads in zip(listed, own_recursion, strict=True):
         assert rule.name is not None, "rules are named before they are flattened"
-        flat.extend(_Flattening(rule.name, heads).flatten(rule))
-    return flat
+        before = known.get(rule)
+        if before is None or before.heads != heads:
+            before = Flattened(heads, _Flattening(rule.name, heads).flatten(rule))
+        flattened[rule] = before
+    return flattened
 
 
 def _heads_on_a_cycle_with(rules: Sequence[Rule]) -> list[tuple[Atom, ...]]:

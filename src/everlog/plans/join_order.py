@@ -125,6 +125,11 @@ def expected_work(rule: FlatRule, statistics: Statistics) -> float:
     return _Search(rule, statistics).cheapest(()).cost
 
 
+def expected_matches(rule: FlatRule, statistics: Statistics) -> float:
+    """How many bindings the whole body of a rule is expected to have."""
+    return _Search(rule, statistics).cheapest(()).bindings
+
+
 class _Prefix(NamedTuple):
     """The beginning of an order: what it costs so far, and the bindings it leaves."""
 

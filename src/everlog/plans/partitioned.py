@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule
 from everlog.plans.pivots import Pivot, waits_for
+from everlog.rules.atom_index import AtomIndex
 from everlog.rules.components import Component
-from everlog.rules.dependencies import AtomIndex
 from everlog.rules.syntax import Atom, Variable
 
 

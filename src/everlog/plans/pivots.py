@@ -31,8 +31,8 @@ from dataclasses import dataclass, field
 
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, GroupRule
 from everlog.plans.rewrites import SHARED
+from everlog.rules.atom_index import AtomIndex
 from everlog.rules.components import Component
-from everlog.rules.dependencies import AtomIndex
 from everlog.rules.extents import extent, print_extent
 from everlog.rules.printer import print_atom
 from everlog.rules.syntax import Atom, Variable

@@ -39,7 +39,7 @@ from dataclasses import dataclass, replace
 
 from everlog.plans.expressions import SHARES_VALUE
 from everlog.plans.flat_rules import AUXILIARY
-from everlog.rules.dependencies import unify
+from everlog.rules.atom_index import AtomIndex, unify
 from everlog.rules.syntax import Argument, Atom, Call, Constant, Filter, Rule, Variable
 
 SHARED = f"{AUXILIARY}shared"  # how the relation is called that says whether values are shared
@@ -96,22 +96,32 @@ class Rewriting:
 
     def instead_of(self, rule: Rule) -> list[Rule]:
         """What is evaluated in place of a rule."""
-        return list(_in_place(rule, self.closures))
+        return list(_in_place(rule, self.closures, _parts(self.closures)))
 
 
 def rewrite_rules(rules: Iterable[Rule], *, enabled: bool = True) -> Rewriting:
     """Named rules, with each transitive one made linear; unchanged unless `enabled`."""
     written = tuple(rules)
+    transitive = [closure for rule in written if (closure := _closure(rule)) is not None] if enabled else []
+    if not transitive:
+        return Rewriting(written, ())
+    heads = AtomIndex((head, head) for rule in written for head in rule.heads)
     closures: list[Closure] = []
-    for rule in written if enabled else ():
-        closure = _closure(rule)
-        if closure is not None and _can_be_split(closure, written, closures):
+    for closure in transitive:
+        if _can_be_split(closure, heads, closures):
             closures.append(closure)
-    found = tuple(closures)
-    return Rewriting(tuple(new for rule in written for new in _in_place(rule, found)), found)
+    parts = _parts(closures)
+    return Rewriting(tuple(new for rule in written for new in _in_place(rule, closures, parts)), tuple(closures))
 
 
-def _in_place(rule: Rule, closures: Sequence[Closure]) -> Iterator[Rule]:
+def _parts(closures: Iterable[Closure]) -> AtomIndex[int]:
+    """What closures split, by their numbers."""
+    return AtomIndex((number, closure.part) for number, closure in enumerate(closures))
+
+
+def _in_place(rule: Rule, every: Sequence[Closure], parts: AtomIndex[int]) -> Iterator[Rule]:
+    near = sorted({number for head in rule.heads for number in parts.unifying(head)})
+    closures = [every[number] for number in near]  # no other one has to do with what the rule concludes
     for closure in closures:
         if rule is closure.rule:
             yield from closure.rules()
@@ -128,12 +138,12 @@ def _conclusion(head: Atom, closures: Sequence[Closure]) -> Atom:
     return next((closure.in_base(head) for closure in closures if unify(head, closure.part)), head)
 
 
-def _can_be_split(closure: Closure, rules: Sequence[Rule], others: Sequence[Closure]) -> bool:
+def _can_be_split(closure: Closure, heads: AtomIndex[Atom], others: Sequence[Closure]) -> bool:
     """Does every head lie wholly inside or wholly outside the part, and is the part not split already?"""
     if any(unify(closure.part, other.part) for other in others):
         return False
-    heads = (head for rule in rules for head in rule.heads if unify(head, closure.part))
-    return all(head.args[column] == constant for head in heads for column, constant in closure.constants)
+    inside = heads.unifying(closure.part)
+    return all(head.args[column] == constant for head in inside for column, constant in closure.constants)
 
 
 # --- the shapes that are looked for ---------------------------------------------------------------------------------

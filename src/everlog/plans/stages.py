@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from everlog.plans.flat_rules import EvaluatedRule, FlatRule, rule_reads
 from everlog.plans.partitioned import partition_rules
 from everlog.plans.pivots import NoPivot, Pivot, component_pivot, find_pivot
+from everlog.rules.atom_index import AtomIndex
 from everlog.rules.components import Component
-from everlog.rules.dependencies import AtomIndex
 from everlog.rules.syntax import Atom
 
 _MOST_RULES = 300  # of a stage: finding a common pivot takes longer the more rules there are

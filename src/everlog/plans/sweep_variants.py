@@ -14,7 +14,7 @@ from itertools import count
 from everlog.plans.flat_rules import Computation, FlatRule
 from everlog.plans.labels import NO_BITS, Bit, Label
 from everlog.plans.sweeps import Effect, Ranks, SweepVariant
-from everlog.rules.dependencies import unify
+from everlog.rules.atom_index import unify
 from everlog.rules.syntax import Atom, Bind, Call, Filter, Variable
 
 

@@ -51,7 +51,8 @@ def maintenance_components(rules: Sequence[R], reads: Reads[R]) -> list[Componen
     ties: list[tuple[int, int]] = []
     for index, rule in enumerate(rules):
         for head in rule.heads:
-            ties.extend((index, other) for other in heads.unifying(head) if other != index)
+            for other in heads.representatives(head):
+                ties += ((index, other), (other, index)) if other != index else ()
     while True:
         groups = strongly_connected(len(rules), [*edges, *ties])
         broken = _with_negation_inside(groups, found)

@@ -11,15 +11,11 @@ paper's hyper-nodes (section 4.2).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
-from everlog.rules.keyed import keyed_relation
-from everlog.rules.syntax import QUAD, TRIPLE, Aggregate, Argument, Atom, Constant, Literal, Negation, Rule
-
-# Where predicates stand: in triples and quads, and in those that have a key before them.
-_PREDICATES = {TRIPLE: 1, QUAD: 1, keyed_relation(TRIPLE, 3): 2, keyed_relation(QUAD, 4): 2}
+from everlog.rules.atom_index import AtomIndex
+from everlog.rules.syntax import Aggregate, Atom, Literal, Negation, Rule
 
 
 class Dependency(NamedTuple):
@@ -39,7 +35,6 @@ class HasHeads(Protocol):
 
 
 R = TypeVar("R", bound=HasHeads)
-K = TypeVar("K")
 
 
 def body_atoms(rule: Rule) -> Iterator[tuple[Atom, bool]]:
@@ -71,67 +66,9 @@ def dependencies_between(rules: Sequence[R], reads: Callable[[R], Iterable[tuple
     return list(found.values())
 
 
-class AtomIndex(Generic[K]):
-    """Which of many atoms unify with a given one? In buckets by relation and, for triples, by predicate."""
-
-    def __init__(self, atoms: Iterable[tuple[K, Atom]]) -> None:
-        self._buckets: dict[str, dict[object, list[tuple[K, Atom]]]] = defaultdict(lambda: defaultdict(list))
-        for key, atom in atoms:
-            self._buckets[atom.relation][_predicate(atom)].append((key, atom))
-
-    def unifying(self, atom: Atom) -> Iterator[K]:
-        """The keys of the atoms that unify with this one; a key may occur more than once."""
-        buckets, predicate = self._buckets.get(atom.relation, {}), _predicate(atom)
-        for bucket in list(buckets) if predicate is None else (predicate, None):
-            for key, other in buckets.get(bucket, ()):
-                if unify(other, atom):
-                    yield key
-
-
 def heads_of(rules: Iterable[HasHeads]) -> AtomIndex[int]:
     """The heads of rules, by the index of the rule."""
     return AtomIndex((index, head) for index, rule in enumerate(rules) for head in rule.heads)
-
-
-def _predicate(atom: Atom) -> Constant | None:
-    place = _PREDICATES.get(atom.relation, len(atom.args))
-    found = atom.args[place] if place < len(atom.args) else None
-    return found if isinstance(found, Constant) else None
-
-
-def unify(one: Atom, other: Atom) -> bool:
-    """Could one fact match both atoms? Their variables are unrelated even when they share names.
-
-    >>> from everlog.rules.syntax import Variable
-    >>> x, y, a, b = Variable("x"), Variable("y"), Constant("a"), Constant("b")
-    >>> unify(Atom("p", (x, x)), Atom("p", (a, b))), unify(Atom("p", (x, y)), Atom("p", (a, x)))
-    (False, True)
-    """
-    if one.relation != other.relation or len(one.args) != len(other.args):
-        return False
-    for left, right in zip(one.args, other.args, strict=True):  # the usual reason not to unify, and quickly checked
-        if isinstance(left, Constant) and isinstance(right, Constant) and left.key != right.key:
-            return False
-    parent: dict[object, object] = {}
-
-    def find(node: object) -> object:
-        while node in parent:
-            node = parent[node]
-        return node
-
-    def node_of(side: int, arg: Argument) -> object:
-        return arg if isinstance(arg, Constant) else (side, arg.name)
-
-    for left, right in zip(one.args, other.args, strict=True):
-        a, b = find(node_of(0, left)), find(node_of(1, right))
-        if a == b:
-            continue
-        if isinstance(a, Constant):
-            if isinstance(b, Constant):
-                return False
-            a, b = b, a  # a constant is always the representative of its class
-        parent[a] = b
-    return True
 
 
 def strongly_connected(count: int, edges: Iterable[tuple[int, int]]) -> list[list[int]]:

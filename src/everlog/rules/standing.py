@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from everlog.rules.atom_index import unify
 from everlog.rules.components import Component, hyper_nodes
 from everlog.rules.constraints import is_constraint
-from everlog.rules.dependencies import body_atoms, heads_of, unify
+from everlog.rules.dependencies import body_atoms, heads_of
 from everlog.rules.extents import extent
 from everlog.rules.syntax import Atom, Rule
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from everlog.facts.terms import Term, key_of
 from everlog.rules.diagnostics import Span
+from everlog.rules.hashing import hashed_once
 
 TRIPLE = "triple"  # subject, predicate, object
 QUAD = "quad"  # subject, predicate, object, graph
@@ -54,6 +55,7 @@ class Constant:
 Argument = Variable | Constant
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Atom:
     """`edge(?x, b)`: a relation applied to arguments."""
@@ -131,6 +133,7 @@ class Aggregate:
 Literal = Atom | Negation | Filter | Bind | Aggregate
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Rule:
     """`name: heads :- body.` The name may be made up later (names.py). Constraints are rules too (constraints.py)."""

@@ -47,6 +47,7 @@ class Target:
     prefixes: Mapping[str, str]
     views: Mapping[str, ViewQuery]
     arities: Mapping[str, int]
+    rule_arities: Mapping[str, int]
     step: RuleStep | None  # None: neither rules nor views change
 
 
@@ -77,6 +78,14 @@ class Workings:
     limits: Limits
     arities: Mapping[str, int] = field(default_factory=dict)
     progress: Progress | None = None
+    _filled: str = ""  # a relation that had facts when somebody last looked
+
+    def is_empty(self) -> bool:
+        """Is there no fact at all? Where one was the last time, one most likely still is."""
+        if self._filled in self.arities and self.engine.count(self._filled):
+            return False
+        self._filled = next((name for name in self.arities if self.engine.count(name)), "")
+        return not self._filled
 
     def declare(self, arities: Mapping[str, int]) -> None:
         """Make room for relations that have no facts yet."""
@@ -122,9 +131,10 @@ class Maintained:
     ) -> None:
         self._engine = cast(MaintainingEngine, workings.engine)
         self._maintenance, self._step = workings.maintenance, update.target.step
-        self._new = [
-            Shape(name, arity) for name, arity in update.target.arities.items() if name not in workings.arities
-        ]
+        known, wanted = workings.arities, update.target.arities
+        self._new = (
+            [] if wanted is known else [Shape(name, arity) for name, arity in wanted.items() if name not in known]
+        )
         try:
             self._run(workings, update, strategy, lookout)
             interrupts.hold()

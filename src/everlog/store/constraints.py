@@ -13,7 +13,7 @@ from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import ConstraintError
 from everlog.facts.terms import Term
 from everlog.facts.weighted import WeightedFacts
-from everlog.rules.constraints import is_constraint
+from everlog.rules.constraints import is_constraint, is_constraint_relation
 from everlog.rules.printer import print_term
 from everlog.rules.syntax import Rule
 from everlog.store.rows import Rows, column_names
@@ -42,6 +42,8 @@ class Broken:
 
 def check_constraints(rules: Sequence[Rule], changes: Mapping[str, WeightedFacts], dictionary: Dictionary) -> None:
     """Raise an error that names the constraints which a change breaks, with the first matches of each."""
+    if not any(map(is_constraint_relation, changes)):
+        return  # as after nearly every update, however many rules there are
     broken = []
     for rule in filter(is_constraint, rules):
         facts = changes.get(rule.heads[0].relation)

@@ -6,9 +6,10 @@ with every fact checked against the relation's arity.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -64,12 +65,17 @@ class Batch:
         return [np.concatenate([part[column] for part in self._parts]) for column in range(self.arity)]
 
 
+def layered(*arities: Mapping[str, int]) -> ChainMap[str, int]:
+    """Arities from several places, the first of which counts; not copied, since there may be as many as rules."""
+    return ChainMap(*cast("tuple[dict[str, int], ...]", arities))
+
+
 class FactEncoder:
     """Batches by relation, in the order of first mention."""
 
     def __init__(self, dictionary: Dictionary, arities: Mapping[str, int]) -> None:
         self._dictionary = dictionary
-        self._arities = {TRIPLE: 3, QUAD: 4, **arities}
+        self._arities = layered({}, arities, {TRIPLE: 3, QUAD: 4})
         self.batches: dict[str, Batch] = {}
 
     def add(self, facts: FactsArgument) -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import MaintainingEngine
-from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram, ProgramChange
 from everlog.maintenance.rule_changes import Transition
 from everlog.maintenance.update import Maintenance
@@ -36,8 +35,10 @@ class RuleStep:
     def begin(self, engine: MaintainingEngine) -> None:
         """Declare what the new rules need, and bring ranks into order; before anything else is changed."""
         assert self.way is not None
-        for shape in shapes(self.change.after.components):
-            engine.declare(shape)
+        known = self.change.before.shapes
+        for name, shape in self.change.after.shapes.items():
+            if known.get(name) != shape:
+                engine.declare(shape)
         self.way.lifts.apply(engine)
 
     def edit_bases(self, engine: MaintainingEngine, dictionary: Dictionary) -> list[str]:
@@ -77,7 +78,7 @@ def rule_step(maintenance: Maintenance, change: ProgramChange) -> RuleStep:
 
 
 def _auxiliaries(program: EvaluatedProgram) -> dict[str, None]:
-    return {shape.name: None for shape in shapes(program.components) if is_auxiliary(shape.name)}
+    return {name: None for name in program.shapes if is_auxiliary(name)}
 
 
 def rule_arities(rules: Iterable[Rule]) -> dict[str, int]:

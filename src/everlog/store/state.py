@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from everlog.dictionary.dictionary import Dictionary
@@ -66,6 +67,11 @@ class Definitions:
     arities: Mapping[str, int] = field(default_factory=dict)  # of every relation that facts or rules mention
     rule_arities: Mapping[str, int] = field(default_factory=dict)
     program: EvaluatedProgram = field(default_factory=EvaluatedProgram)
+
+    @cached_property
+    def given(self) -> Mapping[str, int]:
+        """The relations that no rule mentions."""
+        return {name: arity for name, arity in self.arities.items() if name not in self.rule_arities}
 
 
 class State(NamedTuple):

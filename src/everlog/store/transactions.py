@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -38,8 +39,9 @@ from everlog.store.applying import (
     Workings,
 )
 from everlog.store.changes import Change, Report
+from everlog.store.collecting import no_collecting
 from everlog.store.constraints import check_constraints
-from everlog.store.encoding import Batch, EncodedFacts, FactEncoder
+from everlog.store.encoding import Batch, EncodedFacts, FactEncoder, layered
 from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
 from everlog.store.records import Record
@@ -264,7 +266,7 @@ class Transaction(TakesUpdates):
         if before.rules != self._state.rules or before.views is not self._state.views:
             change = self._changed_program(before.rules, before.views)
         target = Target(
-            before.rules, before.prefixes, before.views, self._state.arities,
+            before.rules, before.prefixes, before.views, self._state.arities, before.rule_arities,
             None if change is None else rule_step(self._workings.maintenance, change),
         )  # fmt: skip
         checked = CheckedUpdate(inserted, deleted, target, Report())
@@ -294,42 +296,54 @@ class Transaction(TakesUpdates):
         """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
         strategy = check_strategy(strategy or self._workings.strategy)
-        program = _read_rules(update.add_rules, name or "<rules>", before.prefixes)
+        with no_collecting() if update.add_rules or update.remove_rules else nullcontext():
+            checked = self._read(update, name or "<rules>", before.views if views is None else views, lookout)
+        work = self._begin(checked, strategy, lookout, interrupts)
+        step = Step(work, checked.target, checked.report, before, self._state.dictionary, self._began.version)
+        if self._timeline.journal is not None and self._timeline.journal.wants_states:
+            step.touched = work.touched()
+        return step
+
+    def _read(
+        self, update: Update, name: str, views: Mapping[str, ViewQuery], lookout: Lookout | None
+    ) -> CheckedUpdate:
+        """Read and check an update, and say where it leads."""
+        before = self._state.definitions
+        program = _read_rules(update.add_rules, name, before.prefixes)
         staying = (
             without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
         )
         rules = staying
         if program.rules:
             rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
-        if rules is not before.rules and rules != before.rules:
-            self._check(rules, program)
-        inserted, deleted = self._encode(update, program, rules, lookout)
+        if rules is not before.rules and rules == before.rules:
+            rules = before.rules
+        in_rules = before.rule_arities if rules is before.rules else rule_arities(rules)
+        if rules is not before.rules:
+            self._check(rules, in_rules, program)
+        inserted, deleted = self._encode(update, program, in_rules, lookout)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
-        target = self._target(rules, prefixes, before.views if views is None else views, inserted)
+        target = self._target(rules, prefixes, views, inserted, in_rules)
         checked = CheckedUpdate(inserted, deleted, target, Report())
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
-        work = self._begin(checked, strategy, lookout, interrupts)
-        step = Step(work, target, checked.report, before, self._state.dictionary, self._began.version)
-        if self._timeline.journal is not None and self._timeline.journal.wants_states:
-            step.touched = work.touched()
-        return step
+        return checked
 
-    def _check(self, rules: tuple[Rule, ...], program: Program) -> None:
+    def _check(self, rules: tuple[Rule, ...], in_rules: Mapping[str, int], program: Program) -> None:
         from everlog.rules.checks import check_program
 
         program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)
-        settled = settled_for(self._workings, self._state.definitions, rule_arities(rules))
+        settled = settled_for(self._workings, self._state.definitions, in_rules)
         problems = check_program(program, settled, passed=self._state.rules)
         if problems:
             raise ProgramError(problems)
 
     def _encode(
-        self, update: Update, program: Program, rules: Sequence[Rule], lookout: Lookout | None
+        self, update: Update, program: Program, in_rules: Mapping[str, int], lookout: Lookout | None
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         before, dictionary = self._state.definitions, self._state.dictionary
-        arities = settled_arities(self._workings, before, rules)
+        arities = settled_arities(self._workings, before, in_rules)
         if lookout is not None:
             lookout.arities = arities
         inserting = FactEncoder(dictionary, arities)
@@ -340,11 +354,11 @@ class Transaction(TakesUpdates):
         if (
             ahead is not None
             and ahead[0] is update
-            and rules == before.rules
+            and in_rules is before.rule_arities
             and inserting.batches.keys() <= arities.keys()
         ):
             return inserting.batches, ahead[1]
-        deleting = FactEncoder(dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
+        deleting = FactEncoder(dictionary, layered({b.relation: b.arity for b in inserting.batches.values()}, arities))
         deleting.add(update.delete)
         return inserting.batches, deleting.batches
 
@@ -354,17 +368,18 @@ class Transaction(TakesUpdates):
         prefixes: Mapping[str, str],
         views: Mapping[str, ViewQuery],
         inserted: Mapping[str, Batch],
+        in_rules: Mapping[str, int],
     ) -> Target:
         """Where an update leads: rules, views, relations, and the step that its change of rules is."""
         before = self._state.definitions
         arities, step = before.arities, None
-        if (rules is not before.rules and rules != before.rules) or views is not before.views:
-            arities = {**arities, **rule_arities(rules), **view_arities(views)}
+        if rules is not before.rules or views is not before.views:
+            arities = {**arities, **in_rules, **view_arities(views)}
             step = rule_step(self._workings.maintenance, self._changed_program(rules, views))
         new = {batch.relation: batch.arity for batch in inserted.values()}
         if any(arities.get(name) != arity for name, arity in new.items()):
             arities = {**arities, **new}
-        return Target(rules, prefixes, views, arities, step)
+        return Target(rules, prefixes, views, arities, in_rules, step)
 
     def _changed_program(self, rules: Sequence[Rule], views: Mapping[str, ViewQuery]) -> Any:
         workings = self._workings
@@ -383,7 +398,7 @@ class Transaction(TakesUpdates):
         overhaul = strategy == CHOOSE and _is_overhaul(workings, update)
         if not (overhaul or reshaped or begins) and _can_maintain(workings, lookout):
             if lookout is not None:
-                lookout.waits = _is_empty(workings)
+                lookout.waits = workings.is_empty()
             return Maintained(workings, update, interrupts, strategy, lookout)
         return (DerivedInPlace if in_place else DerivedAgain)(workings, update, interrupts)
 
@@ -399,9 +414,13 @@ class Transaction(TakesUpdates):
         before = self._state.definitions
         definitions = before
         if target.step is not None or target.prefixes is not before.prefixes or target.arities is not before.arities:
-            known = before.rule_arities if target.step is None else rule_arities(target.rules)
             definitions = Definitions(
-                target.rules, target.prefixes, target.views, target.arities, known, maintenance.program
+                target.rules,
+                target.prefixes,
+                target.views,
+                target.arities,
+                target.rule_arities,
+                maintenance.program,
             )
         step.views = workings.windows.follow(step.work.changes, before.views, target.views, engine)
         shown = workings.windows.shown(self._state.shown)
@@ -456,7 +475,7 @@ def _can_maintain(workings: Workings, lookout: Lookout | None) -> bool:
         return False
     # Into an empty store facts are loaded and everything is derived, which is what that is best at; but where updates
     # are marked, derived facts are to remember what they came from.
-    return lookout is not None or not _is_empty(workings)
+    return lookout is not None or not workings.is_empty()
 
 
 def _is_overhaul(workings: Workings, update: CheckedUpdate) -> bool:
@@ -467,7 +486,3 @@ def _is_overhaul(workings: Workings, update: CheckedUpdate) -> bool:
     defined = workings.maintenance.defined
     given = sum(workings.engine.count(name) for name in workings.arities if name not in defined)
     return 2 * edits > given
-
-
-def _is_empty(workings: Workings) -> bool:
-    return not any(workings.engine.count(name) for name in workings.arities)

@@ -15,7 +15,7 @@ from everlog.errors import NotFoundError
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["streams", "deletions", "growth", "updates", "rules", "store", "fleet"])
+@pytest.mark.parametrize("name", ["streams", "deletions", "growth", "updates", "rules", "store", "fleet", "programs"])
 def test_a_quick_run_writes_three_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("duckdb")

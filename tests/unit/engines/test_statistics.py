@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.engines.statistics import Sample, SampledStatistics
+from everlog.engines.statistics import Sample, SampledStatistics, spread_rows
 from everlog.facts.terms import IRI
 from everlog.rules.syntax import Atom, Constant, Variable
 
@@ -20,7 +20,7 @@ def test_records_of_several_triples_each(records: int, parts: int) -> None:
     ids = [dictionary.encode(predicate) for predicate in predicates]
     rows = records * parts
     facts = np.stack([np.repeat(np.arange(records), parts), np.tile(ids, records), np.arange(rows)], axis=1)
-    sample = Sample(facts.astype(np.int32))
+    sample = Sample(facts.astype(np.int32), spread_rows(len(facts)), len(facts))
     statistics = SampledStatistics(lambda relation: rows, lambda relation: sample, dictionary)
     for predicate in predicates:
         atom = Atom("triple", (Variable("s"), Constant(predicate), Variable("o")))
@@ -28,5 +28,5 @@ def test_records_of_several_triples_each(records: int, parts: int) -> None:
 
 
 def test_a_sample_stands_for_a_relation_of_about_its_size() -> None:
-    sample = Sample(np.zeros((1_000, 2), np.int32))
+    sample = Sample(np.zeros((1_000, 2), np.int32), np.arange(1_000), 1_000)
     assert [size for size in (0, 700, 900, 1_000, 1_200, 1_300) if sample.still_fits(size)] == [900, 1_000, 1_200]

@@ -15,14 +15,14 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
-from everlog.engines.columnar.cached_plans import CachedPlans, PlansByPhase, still_fits
+from everlog.engines.columnar.cached_plans import AnyVariant, CachedPlans, MakePlans, PlansByPhase, read_atoms
 from everlog.engines.columnar.captures import Capture, Captures
-from everlog.engines.columnar.fact_kernels import find_facts, load_batch
+from everlog.engines.columnar.fact_kernels import find_chains, find_facts, load_batch
 from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, KernelProgram, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
-from everlog.engines.columnar.relations import Relation, Tables
+from everlog.engines.columnar.relations import Index, Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
 from everlog.engines.columnar.sweep_kernels import begin_sweep
 from everlog.engines.columnar.touched import states_from
@@ -30,18 +30,21 @@ from everlog.engines.columnar.updates import ColumnarUpdates
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Capabilities, Flow, Phase, PhaseReport, Shape
 from everlog.engines.states import FactStates
-from everlog.engines.statistics import Sample, SampledStatistics
+from everlog.engines.statistics import Sample, SampledStatistics, spread_rows
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits, Watch
 from everlog.plans.delta_variants import Variant, seeded_variant
+from everlog.plans.expected_sizes import ExpectedStatistics
 from everlog.plans.flat_rules import Refuted, WholeRule, WindowRule
 from everlog.plans.join_order import plan_alternatives, plan_variant
 from everlog.plans.operators import Plan
 from everlog.plans.sweeps import NO_BOUND, Most, Sweep, SweepReport, SweepVariant
 from everlog.plans.windows import Window, window_over
-from everlog.rules.syntax import Atom
+from everlog.rules.syntax import Atom, Constant
 
 _LOAD_BATCH = 1 << 16  # facts per call when loading: the columns are there already, so larger is better
+_FIRST_ROOM = 16  # facts; of many relations most stay empty
+_NO_BATCH = np.empty((1, 1), np.int32)
 _NO_LIMITS = Limits(rounds=None, facts=None)
 
 
@@ -81,7 +84,7 @@ class ColumnarEngine:
             assert (known.arity, known.bag) == (shape.arity, shape.bag), f"{shape.name} was declared otherwise"
             known.keep(self.size(known), self.tables, weights=shape.weighted, ranks=shape.ranked)
             return
-        self.new_relation(shape).reserve(0, at.BATCH, self.tables)
+        self.new_relation(shape).reserve(0, _FIRST_ROOM, self.tables)
 
     def new_relation(self, shape: Shape) -> Relation:
         """A relation without room for facts yet."""
@@ -245,12 +248,38 @@ class ColumnarEngine:
         return gained
 
     def run(self, phase: Phase, watch: Watch) -> PhaseReport | None:
-        self.begin(phase.relations)
+        if not any(all(map(self._may_match, variant.rule.atoms)) for variant in phase.first):
+            return PhaseReport(phase.name, 1, 0, dict.fromkeys(phase.relations, 0))
         before = {name: self.count(name) for name in phase.relations}
         runner = PhaseRun(self, phase)
-        runner.go(watch)
+        try:
+            runner.go(watch)
+        finally:
+            for name in phase.relations:
+                self.settle_rows(self.relation(name))
         gained = {name: self.count(name) - before[name] for name in phase.relations}
         return PhaseReport(phase.name, runner.rounds, runner.applications, gained)
+
+    def _may_match(self, atom: Atom) -> bool:
+        """Could there be a fact that an atom matches? Quickly, since of many rules most may have nothing to do."""
+        relation = self.relation(atom.relation)
+        if not self.size(relation):
+            return False
+        constants = [(column, arg.term) for column, arg in enumerate(atom.args) if isinstance(arg, Constant)]
+        index = relation.indexes.get(tuple(column for column, _ in constants))
+        if index is None:
+            return True
+        ids = [self.dictionary.find(term) for _, term in constants]
+        return None not in ids and self._first_row(index, ids) >= 0
+
+    def _first_row(self, index: Index, ids: Sequence[int | None]) -> int:
+        """A row that has these ids in the columns of an index, or -1."""
+        code = np.array([value for id_ in ids for value in (at.CONSTANT, id_)], np.int64)
+        found = np.empty(1, np.int32)
+        find_chains(
+            self.tables.relations, self.tables.indexes, index.number, code, 0, _NO_BATCH, 1, self.keys, found
+        )  # fmt: skip
+        return int(found[0])
 
     def group(self, rule: WholeRule) -> int:
         source, target = self.relation(rule.source.relation), self.relation(rule.head.relation)
@@ -288,9 +317,18 @@ class ColumnarEngine:
     def _sample(self, relation: str) -> Sample:
         stored, facts = self.relation(relation), self._size_of(relation)
         if stored.sample is None or not stored.sample.still_fits(facts):
-            present = slice(self.size(stored)) if facts == self.size(stored) else self._present(stored)
-            stored.sample = Sample(stored.facts[present])
+            stored.sample = Sample(stored.facts, *self._sampled_rows(stored))
         return stored.sample
+
+    def _sampled_rows(self, relation: Relation) -> tuple[Ids, int]:
+        """Rows to sample, all of which are there, and of how many."""
+        size = self.size(relation)
+        rows = spread_rows(size)
+        present = rows[(relation.masks[rows] & at.ABSENT) == 0]
+        if 4 * len(present) >= len(rows):
+            return present, self._size_of(relation.name)
+        every = self._present(relation)  # hardly any row is there: look for them
+        return every[spread_rows(len(every))], len(every)
 
     # --- updates ----------------------------------------------------------------------------------------------------
 
@@ -308,6 +346,9 @@ class ColumnarEngine:
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)
+
+    def touched_values(self, relation: str, columns: tuple[int, ...], *, edited: bool) -> set[tuple[int, ...]]:
+        return self._updates.touched_values(self.relation(relation), columns, edited)
 
     def overdelete(self, heads: tuple[Atom, ...]) -> int:
         return self._updates.overdelete(heads)
@@ -476,21 +517,38 @@ class ColumnarEngine:
         statistics = self.statistics()
         return {atom: statistics.rows(atom) for atom in atoms}
 
-    def plans(self, variants: Sequence[SweepVariant]) -> list[Plan]:
-        """Plans for the variants of a sweep, more than one for some."""
-        statistics = self.statistics()
-        return [plan for variant in variants for plan in plan_alternatives(variant, statistics)]
+    def plan(self, variants: Sequence[AnyVariant]) -> CachedPlans:
+        """Plans for variants by what is there now."""
+        return CachedPlans.made(variants, self.sizes_of(read_atoms(variants)), self._plan_maker(variants))
 
-    def compile(self, phase: Phase) -> KernelProgram:
-        """Plans for a phase, as a program for the kernel; those that were made before are stored while they fit."""
+    def plan_again(self, known: CachedPlans, growth: float) -> CachedPlans:
+        """The same plans, but new ones where sizes have changed by this factor: the facts have, so they are sampled."""
+        for name in {atom.relation for atom in known.sizes}:
+            if (relation := self.known(name)) is not None and not relation.is_read_only:
+                relation.sample = None
+        return known.made_again(self.sizes_of(known.sizes), self._plan_maker(known.variants), growth)
+
+    def _plan_maker(self, variants: Sequence[AnyVariant]) -> MakePlans:
+        adding = (v.rule for v in variants if isinstance(v, Variant) or v.effect.create)
+        statistics = ExpectedStatistics(self.statistics(), adding)
+
+        def make(variant: AnyVariant) -> list[Plan]:
+            if isinstance(variant, SweepVariant):
+                return plan_alternatives(variant, statistics)
+            return [plan_variant(variant, statistics)]
+
+        return make
+
+    def plan_phase(self, phase: Phase) -> CachedPlans:
+        """Plans for a phase that begins; those that were made before are used while they fit."""
         known = self.plans_by_phase.get(phase)
-        if known is None or not still_fits(known.sizes, self.sizes_of(known.sizes)):
-            statistics, variants = self.statistics(), (*phase.first, *phase.loop)
-            plans = [plan_variant(variant, statistics) for variant in variants]
-            read = {atom for variant in variants for atom in variant.rule.atoms}
-            known = CachedPlans(plans, self.sizes_of(read))
-            self.plans_by_phase.put(phase, known)
-        return self.compile_plans(known.plans)
+        if known is None:
+            planned = self.plan((*phase.first, *phase.loop))
+        else:
+            planned = known.made_again(self.sizes_of(known.sizes), self._plan_maker(known.variants))
+        if planned is not known:
+            self.plans_by_phase.put(phase, planned)
+        return planned
 
     def compile_plans(self, plans: Sequence[Plan], heads: Sequence[Atom] = ()) -> KernelProgram:
         """Plans as a program for the kernel; `heads` are those of the component at work."""

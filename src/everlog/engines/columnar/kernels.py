@@ -57,13 +57,12 @@ def emit(relations, indexes, code, starts, first, last, batch, count, keys, plac
 
 @kernel
 def end_round(relations, tracked, rank):
-    """Conclusions become NEW; returns how many there are and whether plans were made for far smaller relations.
+    """Conclusions become NEW; returns how many there are.
 
     A fact's rank is the round in which it was concluded: all facts of its instance come from earlier rounds. Explicit
     facts, which precede the first round, have rank 0.
     """
     gained = 0
-    outgrown = False
     for relation in tracked:
         relations[relation, at.R_LOW] = relations[relation, at.R_HIGH]
         relations[relation, at.R_HIGH] = relations[relation, at.R_SIZE]
@@ -72,9 +71,7 @@ def end_round(relations, tracked, rank):
             ranks = int32s(relations[relation, at.R_RANKS])
             for row in range(relations[relation, at.R_LOW], relations[relation, at.R_HIGH]):
                 ranks[row] = rank
-        if relations[relation, at.R_SIZE] > relations[relation, at.R_PLANNED]:
-            outgrown = True
-    return gained, outgrown
+    return gained
 
 
 @kernel
@@ -151,6 +148,7 @@ def evaluate(
                     made = probe_version(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
                 else:
                     made = probe(relations, indexes, code, step, count, cursor, chains[level], parents, rows)
+                    state[at.T_PASSED] += cursor[2]
             elif code[step + at.S_RANGE] == at.RANGE_VERSION:
                 made = scan_version(relations, code, step, count, cursor, parents, rows)
             elif code[step + at.S_RANGE] >= at.RANGE_FRONTIER:
@@ -247,13 +245,14 @@ def run(
     while True:
         last_variant = state[at.T_FIRST] if state[at.T_ROUND] == 0 else state[at.T_VARIANTS]
         if state[at.T_VARIANT] >= last_variant:
-            gained, outgrown = end_round(relations, tracked, state[at.T_ROUND] + 1)
+            gained = end_round(relations, tracked, state[at.T_ROUND] + 1)
             state[at.T_ROUND] += 1
             state[at.T_VARIANT] = state[at.T_FIRST]
             state[at.T_LEVEL] = -1
             if gained == 0 or state[at.T_FIRST] == state[at.T_VARIANTS]:
                 return at.DONE
-            if outgrown:
+            state[at.T_WORKED_ON] += gained
+            if state[at.T_WORKED_ON] >= state[at.T_LOOK]:
                 return at.ROUND_OVER
             state[at.T_BUDGET] -= 1
             if state[at.T_BUDGET] <= 0:
@@ -301,6 +300,8 @@ def sweep(
             state[at.T_WORKED_ON] += taken
             state[at.T_VARIANT] = state[at.T_FIRST]
             state[at.T_STAGE] = at.STAGE_CHECK
+            if state[at.T_WORKED_ON] >= state[at.T_LOOK]:
+                return at.ROUND_OVER  # new plans may be due for what the round has to do
         elif stage == at.STAGE_SIFT:
             if labels[at.L_SURVIVES_CARE] != 0:
                 sift_frontier(relations, own, labels)

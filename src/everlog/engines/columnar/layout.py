@@ -20,7 +20,6 @@ R_SLOTS = 7  # of the hash table over whole facts
 R_KEYS = 8  # address: a uint64 per slot
 R_ROWS = 9  # address: an int32 per slot, or 0 for a wide table, whose entries have the row beside the tag
 R_FIRST_INDEX = 10  # the first of its indexes in the index table, or -1
-R_PLANNED = 11  # rows from which on plans must be made anew
 R_FACTS = 12  # address: the facts one after the other, R_ARITY int32 each
 R_LIMIT = 13  # facts for which columns and table have room
 R_RANKS = 14  # address: an int32 per row, or 0 where there are no ranks
@@ -148,14 +147,16 @@ T_STAGE = 7  # of a sweep
 T_CHECKS = 8  # a sweep's variants: first in [0, T_FIRST), checks in [T_FIRST, T_CHECKS), loop in [T_CHECKS, T_VARIANTS)
 T_ORIGIN = 9  # the seed whose instances are being counted
 T_INSTANCES = 10  # how many there were
-T_WORKED_ON = 11  # facts that were in a frontier
+T_WORKED_ON = 11  # facts that were in a frontier, or that a phase has gained
 T_MARKED = 12  # facts that were marked
 T_APPLICATIONS = 13  # of all variants of a sweep
 T_EFFECTS = 14
 T_MOST = 15  # facts to be worked on before a sweep stops, or 0
 T_BINDINGS = 16  # bindings made by the steps of a sweep
 T_MOST_BINDINGS = 17  # bindings to be made before a sweep stops, or 0
-T_SIZE = 18
+T_LOOK = 18  # facts worked on from which a run looks whether its plans still fit
+T_PASSED = 19  # rows that probes have passed over, since an atom does not read them
+T_SIZE = 20
 
 STAGE_FIRST, STAGE_TAKE, STAGE_CHECK, STAGE_SIFT, STAGE_LOOP, STAGE_DONE = 0, 1, 2, 3, 4, 5
 

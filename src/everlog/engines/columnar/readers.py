@@ -26,7 +26,7 @@ from everlog.engines.columnar.engine import ColumnarEngine
 from everlog.engines.columnar.relations import Index, Relation, Tables
 from everlog.engines.columnar.version_kernels import count_visible, visible_rows
 from everlog.engines.interface import Shape
-from everlog.engines.statistics import Sample
+from everlog.engines.statistics import Sample, spread_rows
 from everlog.facts.weighted import WeightedFacts
 
 if TYPE_CHECKING:
@@ -118,6 +118,12 @@ class ColumnarReader(ColumnarEngine):
 
     def _present(self, relation: Relation) -> Ids:
         return self._rows(relation) if relation.is_read_only else super()._present(relation)
+
+    def _sampled_rows(self, relation: Relation) -> tuple[Ids, int]:
+        if not relation.is_read_only:
+            return super()._sampled_rows(relation)
+        rows = self._rows(relation)
+        return rows[spread_rows(len(rows))], len(rows)
 
     def _sample(self, relation: str) -> Sample:
         read = self.relation(relation)

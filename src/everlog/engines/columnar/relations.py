@@ -40,7 +40,8 @@ Descriptors = npt.NDArray[np.int64]
 _LOAD, _WIDE_LOAD = 0.7, 0.8  # linear probing stays short up to here; tags lie eight to a cache line, so more is fine
 _GROWTH = 2.0  # a table is at least 0.35 full after growing
 _JOURNAL_ARRAYS = ("rows", "masks", "weights", "ranks", "queue", "frontier")
-_LEAST = at.BATCH * 2  # slots of the smallest table: room for a batch
+_LEAST = 64  # slots of the smallest table: there may be many, most of them empty
+_FIRST = at.BATCH * 2  # slots of one that has to grow: room for a batch
 
 
 class HashTable:
@@ -63,7 +64,7 @@ class HashTable:
             return self
         larger = HashTable.__new__(HashTable)
         larger.wide, larger._load = self.wide, self._load
-        slots = max(needed, int(self.slots * _GROWTH))
+        slots = max(needed, int(self.slots * _GROWTH), _FIRST)
         larger.keys, larger.rows = np.zeros(slots, np.uint64), self.rows
         if self.wide:
             refill_wide(self.keys, larger.keys)

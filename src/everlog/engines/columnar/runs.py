@@ -7,14 +7,13 @@ is needed and calls them again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.cached_plans import still_fits
+from everlog.engines.columnar.cached_plans import CachedPlans, read_atoms, still_fits
 from everlog.engines.columnar.kernels import run, sweep
 from everlog.engines.columnar.programs import KernelProgram, owner_patterns
 from everlog.engines.columnar.refutations import RefuteStep
@@ -32,7 +31,10 @@ _IN_PYTHON = 64  # the weight in the budget of a binding that Python evaluates �
 _LEAST_IN_PYTHON = 256  # … and the least number of bindings that a batch counts for
 _NOTHING_DESCRIBED = np.empty(0, np.uint8), np.empty(0, np.float64)
 _COUNTS = [at.T_ROUND, at.T_APPLICATIONS, at.T_EFFECTS, at.T_WORKED_ON, at.T_MARKED]
-_REPLAN_GROWTH = 4  # plans are made anew when a relation is so many times larger
+_LOOK_AFTER = at.BATCH  # new facts after which a run looks whether its plans fit; then when they are twice as many, …
+_OUTGROWN = 4  # a plan is made anew when so many times more facts match one of its atoms than it was made for
+_CHANGED = 2  # the same for atoms that a sweep reads whole
+_MORE_ROWS = 1 / 16  # rows that come between two looks at the plans of a sweep, as a share of those there are
 
 
 class BatchStack:
@@ -44,7 +46,7 @@ class BatchStack:
     def make_room(self, depth: int, slots: int) -> None:
         self.batches = np.empty((depth, slots, at.BATCH), np.int32)
         self.counts = np.zeros(depth, np.int64)
-        self.cursors = np.zeros((depth, 2), np.int64)
+        self.cursors = np.zeros((depth, 3), np.int64)  # the binding, the row, rows passed over
         self.chains = np.empty((depth, at.BATCH), np.int32)
 
     def fit(self, program: KernelProgram) -> None:
@@ -65,6 +67,11 @@ class Driver:
     @property
     def rounds(self) -> int:
         return int(self._state[at.T_ROUND])
+
+    @property
+    def looked_at(self) -> int:
+        """Bindings made by all steps, and rows passed over meanwhile: the work, whatever the machine."""
+        return int(self._state[at.T_BINDINGS] + self._state[at.T_PASSED])
 
     def _call(self, kernel_: object, *leading: object) -> int:
         engine, program, scratch = self._engine, self._program, self._scratch
@@ -114,7 +121,7 @@ class Driver:
         scratch.cursors[level, 0] = count
         if kept:
             scratch.counts[level + 1] = kept
-            scratch.cursors[level + 1] = 0, -2
+            scratch.cursors[level + 1, :2] = 0, -2
             state[at.T_LEVEL] = level + 1
 
 
@@ -123,21 +130,17 @@ class PhaseRun(Driver):
 
     def __init__(self, engine: ColumnarEngine, phase: Phase) -> None:
         super().__init__(engine, BatchStack())
-        self._phase = phase
         self._tracked = np.array([engine.relation(name).number for name in phase.relations], np.int64)
         first, loop = len(phase.first), len(phase.loop)
         self._state[[at.T_LEVEL, at.T_FIRST, at.T_VARIANTS]] = -1, first, first + loop
-        self._state[at.T_BUDGET] = _BUDGET
+        self._state[[at.T_BUDGET, at.T_LOOK]] = _BUDGET, _LOOK_AFTER
         self.applications = 0
-        self._plan()
+        self._use(engine.plan_phase(phase))
 
-    def _plan(self) -> None:
-        engine = self._engine
-        self._program = engine.compile(self._phase)
+    def _use(self, plans: CachedPlans) -> None:
+        self._plans = plans
+        self._program = self._engine.compile_plans(plans.plans)
         self._scratch.fit(self._program)
-        rows = engine.tables.relations
-        for number in self._tracked:
-            rows[number, at.R_PLANNED] = max(_REPLAN_GROWTH * rows[number, at.R_SIZE], 4 * at.BATCH)
 
     def go(self, watch: Watch) -> None:
         """Run to the fixpoint."""
@@ -148,9 +151,16 @@ class PhaseRun(Driver):
                 self.applications += int(self._program.variants[:, at.V_APPLICATIONS].sum())
                 self._program.variants[:, at.V_APPLICATIONS] = 0
             if outcome == at.ROUND_OVER:
-                self._plan()
+                self._look_again()
             if outcome == at.DONE:
                 return
+
+    def _look_again(self) -> None:
+        """Many facts have come: do the plans still fit?"""
+        self._state[at.T_LOOK] = 2 * self._state[at.T_WORKED_ON]
+        planned = self._engine.plan_again(self._plans, _OUTGROWN)
+        if planned is not self._plans:
+            self._use(planned)
 
 
 class SweepRun(Driver):
@@ -171,46 +181,75 @@ class SweepRun(Driver):
         ).reshape(-1, 5)
         self._labels = _labels(sweep_)
         self._initial = np.zeros(at.T_SIZE, np.int64)
-        self._initial[[at.T_LEVEL, at.T_BUDGET]] = -1, _BUDGET
+        self._initial[[at.T_LEVEL, at.T_BUDGET, at.T_LOOK]] = -1, _BUDGET, _LOOK_AFTER
         self._refutes = any(variant.rule.refuted for variant in (*sweep_.first, *sweep_.check, *sweep_.loop))
         self._limited = any(variant.limited for variant in sweep_.check)
-        self._plan()
-
-    def _plan(self) -> None:
-        engine, sweep_ = self._engine, self._sweep
-        stages = [engine.plans(variants) for variants in (sweep_.first, sweep_.check, sweep_.loop)]
-        first, checks, loop = accumulate(map(len, stages))
-        self._initial[[at.T_FIRST, at.T_CHECKS, at.T_VARIANTS]] = first, checks, loop
-        self._program = engine.compile_plans([plan for plans in stages for plan in plans], sweep_.heads)
-        variants = (*sweep_.first, *sweep_.check, *sweep_.loop)
-        read = {atom.relation for variant in variants for atom in variant.rule.atoms}
-        # Without a seed a plan reads whole relations, whose sizes differ from update to update.
-        self._sizes = engine.sizes_of(
-            atom for variant in variants if variant.seed is None for atom in variant.rule.atoms
+        self._variants = (*sweep_.first, *sweep_.check, *sweep_.loop)
+        self._read = np.array(
+            [engine.relation(name).number for name in {atom.relation for atom in read_atoms(self._variants)}], np.int64
         )
-        self._read = np.array([engine.relation(name).number for name in read], np.int64)
-        self._grown_when_planned = engine.grown
+        # Without a seed a plan reads whole relations, whose sizes differ from update to update.
+        self._whole = read_atoms([variant for variant in self._variants if variant.seed is None])
+        self._use(engine.plan(self._variants))
+
+    def _use(self, plans: CachedPlans) -> None:
+        engine, sweep_ = self._engine, self._sweep
+        self._plans = plans
+        counts = [len(alternatives) for alternatives in plans.by_variant]
+        first, checks = len(sweep_.first), len(sweep_.first) + len(sweep_.check)
+        self._initial[[at.T_FIRST, at.T_CHECKS, at.T_VARIANTS]] = sum(counts[:first]), sum(counts[:checks]), sum(counts)
+        self._program = engine.compile_plans(plans.plans, sweep_.heads)
+        self._sizes = {atom: plans.sizes[atom] for atom in self._whole}
+        self._looked()
+
+    def _looked(self) -> None:
+        """Plans fit: from how many rows on may they not?"""
+        engine = self._engine
+        self._grown_when_looked = engine.grown
         sizes = engine.tables.relations[self._read, at.R_SIZE]
-        self._planned = np.maximum(_REPLAN_GROWTH * sizes, 4 * at.BATCH)
+        self._until = sizes + np.maximum(sizes * _MORE_ROWS, 4 * at.BATCH)
+
+    def _look_again(self, growth: float) -> bool:
+        """Make those plans anew that no longer fit; says whether there were any."""
+        planned = self._engine.plan_again(self._plans, growth)
+        self._looked()
+        if planned is self._plans:
+            return False
+        self._use(planned)
+        return True
+
+    def _look_between_rounds(self, limit: int) -> None:
+        """Many facts have come or gone: do the plans fit for the round that is about to begin?"""
+        state = self._state
+        state[at.T_LOOK] = 2 * state[at.T_WORKED_ON]
+        if self._look_again(_OUTGROWN):
+            stages = [at.T_FIRST, at.T_CHECKS, at.T_VARIANTS]
+            state[stages] = self._initial[stages]
+            state[at.T_VARIANT] = state[at.T_FIRST]
+            self._scratch.fit(self._program)
+            self._bound(limit)
+
+    def _bound(self, limit: int) -> None:
+        if self._limited:
+            self._program.variants[:, at.V_LIMIT] = limit
 
     def go(self, watch: Watch, limit: int, most: Most) -> SweepReport:
         """Run to the end of the queue."""
         engine, state = self._engine, self._state
         watch.look()
-        if engine.grown != self._grown_when_planned:  # relations cannot have grown much without that
-            self._grown_when_planned = engine.grown
-            if (engine.tables.relations[self._read, at.R_SIZE] > self._planned).any():
-                self._plan()
+        if engine.grown != self._grown_when_looked:  # relations cannot have grown much without that
+            self._grown_when_looked = engine.grown
+            if (engine.tables.relations[self._read, at.R_SIZE] > self._until).any():
+                self._look_again(_OUTGROWN)
         if not still_fits(self._sizes, engine.sizes_of(self._sizes)):
-            self._plan()
+            self._look_again(_CHANGED)
         self._scratch.fit(self._program)
-        program, grown = self._program, engine.grown
+        grown = engine.grown
         state[:] = self._initial
         state[at.T_MOST], state[at.T_MOST_BINDINGS] = most.facts, most.bindings
-        if self._limited:
-            program.variants[:, at.V_LIMIT] = limit
+        self._bound(limit)
         if self._refutes:
-            for step in program.expressions:
+            for step in self._program.expressions:
                 if isinstance(step, RefuteStep):
                     step.forget()
         engine.begin_sweep(self._own, self._owners, self._owner_code, self._begins)
@@ -219,6 +258,8 @@ class SweepRun(Driver):
             if outcome in (at.DONE, at.STOPPED):
                 break
             self._check(outcome, watch)
+            if outcome == at.ROUND_OVER:
+                self._look_between_rounds(limit)
         rounds, most_rounds = self.rounds, watch.limits.rounds
         if engine.grown != grown or (most_rounds is not None and rounds > most_rounds):
             watch.check(rounds=rounds, facts=engine.rows_in_all())  # too expensive after each small sweep

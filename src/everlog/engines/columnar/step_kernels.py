@@ -91,7 +91,7 @@ def scan(relations, code, step, count, cursor, parents, rows):
 
 @kernel
 def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
-    """Pairs of a binding and a row of its chain, as many as fit a batch."""
+    """Pairs of a binding and a row of its chain, as many as fit a batch; counts the rows that it passes over."""
     relation = code[step + at.S_RELATION]
     low, high = row_range(relations, relation, code[step + at.S_RANGE])
     care, want = np.uint16(code[step + at.S_CARE]), np.uint16(code[step + at.S_WANT])
@@ -100,21 +100,26 @@ def probe(relations, indexes, code, step, count, cursor, heads, parents, rows):
     i = cursor[0]
     row = heads[i] if cursor[1] == START and i < count else cursor[1]
     made = 0
+    passed = 0
     while i < count:
         while row >= low:
             if row < high and (care == 0 or (masks[row] & care) == want):
                 if made == at.BATCH:
                     cursor[0] = i
                     cursor[1] = row
+                    cursor[2] = passed
                     return made
                 parents[made] = i
                 rows[made] = row
                 made += 1
+            else:
+                passed += 1
             row = following[row]
         i += 1
         row = heads[i] if i < count else -1
     cursor[0] = i
     cursor[1] = -1
+    cursor[2] = passed
     return made
 
 

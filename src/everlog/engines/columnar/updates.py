@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 _EDIT_BATCH = 1 << 14
 _COMPACT_FROM = 1 << 13  # dead rows below which compacting is not worth the while
 _LONG_COMMIT = 1 << 16  # rows from which a commit takes a while, and nobody is to wait for it
+_MANY = 1 << 10  # rows from which on sorting them costs less than looking at each in Python
+_MOST_OWNED = 1 << 12  # sets of heads whose patterns are remembered
 _NOBODY = np.full(1, -1, np.int64)
 
 
@@ -123,6 +125,8 @@ class ColumnarUpdates:
 
     def _owners(self, heads: tuple[Atom, ...]) -> tuple[Ids, Ids]:
         if heads not in self._owned:
+            if len(self._owned) >= _MOST_OWNED:
+                self._owned.clear()
             self._owned[heads] = owned_relations(self._engine, heads)
         return self._owned[heads]
 
@@ -136,6 +140,20 @@ class ColumnarUpdates:
 
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._any_touched(reads, edited=False) or self._any_touched(heads, edited=True)
+
+    def touched_values(self, relation: Relation, columns: tuple[int, ...], edited: bool) -> set[tuple[int, ...]]:
+        entries = int(self._engine.tables.relations[relation.number, at.R_JOURNAL_SIZE])
+        rows = relation.journal.rows[:entries]
+        masks = relation.masks[rows]
+        if edited:
+            rows = rows[(masks & at.EDITED) != 0]
+        else:
+            state = masks & at.DEAD
+            rows = rows[(state == at.ABSENT) | (state == at.WAS_ABSENT)]
+        facts = relation.facts[rows][:, columns]
+        if len(facts) > _MANY:
+            facts = np.unique(facts, axis=0)
+        return set(map(tuple, facts.tolist()))
 
     def _any_touched(self, atoms: tuple[Atom, ...], *, edited: bool) -> bool:
         known = self._patterns.get(id(atoms))

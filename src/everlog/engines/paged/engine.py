@@ -399,6 +399,14 @@ class PagedEngine:
                 return True
         return False
 
+    def touched_values(self, relation: str, columns: tuple[int, ...], *, edited: bool) -> set[tuple[int, ...]]:
+        touched = self.relation(relation)
+        rows = touched.journal
+        masks = touched.held.masks[rows]
+        changed = ((masks & _ABSENT) != 0) != ((masks & _WAS_ABSENT) != 0)
+        held = touched.held.columns(rows[(masks & _EDITED) != 0 if edited else changed])
+        return set(zip(*(held[column].tolist() for column in columns), strict=True))
+
     def _held_of(self, heads: tuple[Atom, ...]) -> Iterable[tuple[PagedRelation, Rows]]:
         """All facts that some heads may conclude, in memory."""
         for name in dict.fromkeys(head.relation for head in heads):

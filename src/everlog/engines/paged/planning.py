@@ -12,7 +12,7 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.paged.relation import PagedRelation
-from everlog.engines.statistics import Sample, SampledStatistics
+from everlog.engines.statistics import Sample, SampledStatistics, spread_rows
 from everlog.plans.delta_variants import Variant
 from everlog.plans.join_order import Statistics, plan_variant
 from everlog.plans.operators import Plan
@@ -68,7 +68,8 @@ class Planning:
             columns = relation.runs.sample()
             if len(columns[0]) < relation.held.size:
                 columns = relation.held.columns(slice(None))
-            known = self._samples[name] = size, Sample(np.stack(columns, axis=1))
+            facts = np.stack(columns, axis=1)
+            known = self._samples[name] = size, Sample(facts, spread_rows(len(facts)), size)
         return known[1]
 
 

@@ -262,6 +262,9 @@ class ReferenceEngine:
     def sweep(self, sweep: Sweep, watch: Watch, limit: int = 0, most: Most = NO_BOUND) -> SweepReport:
         return run_sweep(self._updates, sweep, watch, limit, most)
 
+    def touched_values(self, relation: str, columns: tuple[int, ...], *, edited: bool) -> set[tuple[int, ...]]:
+        return self._updates.touched_values(relation, columns, edited)
+
     def reaches(self, reads: tuple[Atom, ...], heads: tuple[Atom, ...]) -> bool:
         return self._updates.reaches(reads, heads)
 

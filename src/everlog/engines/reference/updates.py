@@ -176,6 +176,15 @@ class ReferenceUpdates:
                     return True
         return False
 
+    def touched_values(self, relation: str, columns: tuple[int, ...], edited: bool) -> set[tuple[int, ...]]:
+        found = set()
+        for fact in self._journal.get(relation, ()):
+            mask = self._engine.entries(relation)[fact].mask
+            changed = bool(mask & Bit.ABSENT) != bool(mask & Bit.WAS_ABSENT)
+            if mask & Bit.EDITED if edited else changed:
+                found.add(tuple(fact[column] for column in columns))
+        return found
+
     def overdelete(self, heads: tuple[Atom, ...]) -> int:
         deleted = 0
         for relation, fact, entry in self._own(heads):

@@ -6,7 +6,7 @@ one job. Beside the ids stand
 
     weight        the multiplicity of a bag's fact; 1 for a set's
     explicit      whether the fact was given
-    derivations   how many derivations it has, where its component counts them, else 0
+    derivations   how many derivations it has, where its component counts them, else 0; of a bag's fact its weight
     rank          its rank, where its component is recursive, else 0
     key           of a term that came up: such a row has TERM for its relation, and the term's id in c1
 

@@ -167,9 +167,7 @@ def _batch_out(
         facts, explicit = facts[chosen], explicit[chosen]
         weights, ranks = weights[chosen], ranks[chosen]
     multiplicities = weights if part.shape.bag else np.ones(len(facts), np.int64)
-    derivations = (
-        np.zeros(len(facts), np.int64) if part.shape.bag else _where(output.counted, weights, facts, dictionary)
-    )
+    derivations = weights if part.shape.bag else _where(output.counted, weights, facts, dictionary)
     arity = part.shape.arity
     columns = [dictionary.wide_ids.wide(np.ascontiguousarray(facts[:, place])) for place in range(arity)]
     return _record_batch(

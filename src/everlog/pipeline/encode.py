@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -56,18 +56,19 @@ def encode(
     return Encoded(encoded, _new_terms(with_terms, dictionary))
 
 
-def decode(facts: DataFrame, dictionary: DataFrame) -> DataFrame:
-    """The keys of facts given as ids, whatever the names of their columns."""
-    names = facts.columns
+def decode(facts: DataFrame, dictionary: DataFrame, columns: Sequence[str] | None = None) -> DataFrame:
+    """The keys of facts given as ids, whatever the names of their columns; of some columns, others stay ids."""
+    of_facts = facts.columns
+    names = of_facts if columns is None else list(columns)
     for place, name in enumerate(names):
         terms = dictionary.select(f.col("id").alias(f"__id{place}"), f.col("key").alias(f"__key{place}"))
         facts = facts.join(terms, facts[name] == terms[f"__id{place}"], "left")
-    keys = []
+    keys = {}
     for place, name in enumerate(names):
         id_ = f.col(name)
         unknown = f.raise_error(f.concat(f.lit(_UNKNOWN), id_.cast("string"), f.lit(_END)))
-        keys.append(f.coalesce(f.col(f"__key{place}"), inline_key_column(id_), unknown).alias(name))
-    return facts.select(*keys)
+        keys[name] = f.coalesce(f.col(f"__key{place}"), inline_key_column(id_), unknown).alias(name)
+    return facts.select(*(keys.get(name, f.col(name)) for name in of_facts))
 
 
 @contextlib.contextmanager

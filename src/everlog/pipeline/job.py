@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DataError, ProgramError
 from everlog.facts.terms import key_of
+from everlog.pipeline.output_names import named_by_sources
 from everlog.pipeline.outputs import Output
 from everlog.pipeline.publish import check_place
 from everlog.pipeline.show import show_pipeline
@@ -299,6 +300,7 @@ class _Run:
             "views": {view.name: view.query for view in self.settings.views},
             "text_facts": {name: [list(row) for row in rows] for name, rows in said.items()},
             "snapshots": sorted(name for name, kind in ingested.kinds.items() if kind == "snapshot"),
+            "columns": named_by_sources(self.settings.sources),
         }
 
     def _is_same(self, base: Commit, info: Mapping[str, Any]) -> bool:

@@ -30,17 +30,25 @@ def read_files(files: Sequence[str], state: TableState) -> pa.Table:
 def present_rows(files: TableFiles, state: TableState) -> pa.Table:
     """The rows of the facts that are there."""
     base, changes = read_files(files.base, state), read_files(files.changes, state)
-    if state.kind == PLAIN or not changes.num_rows:
-        return pa.concat_tables([base, changes])
-    if state.gains_only:
-        return pa.concat_tables([base, changes])
-    last = last_rows(changes, state.columns)
-    there = _as_base(last.filter(is_there(last, state)), state)
+    return pa.concat_tables([untouched_rows(base, changes, state), changed_rows(changes, state)])
+
+
+def untouched_rows(base: pa.Table, changes: pa.Table, state: TableState) -> pa.Table:
+    """The rows of a base, or a part of one, that no change is about."""
+    if state.kind == PLAIN or state.gains_only or not changes.num_rows:
+        return base
     if not state.columns:  # there is one fact, and the changes are about it
-        return there
-    keys = last.select(list(state.columns))
-    untouched = base.join(keys, list(state.columns), join_type="left anti")
-    return pa.concat_tables([untouched.select(base.column_names), there])
+        return base.slice(0, 0)
+    keys = last_rows(changes, state.columns).select(list(state.columns))
+    return base.join(keys, list(state.columns), join_type="left anti").select(base.column_names)
+
+
+def changed_rows(changes: pa.Table, state: TableState) -> pa.Table:
+    """The rows of the facts that are there by a change."""
+    if state.kind == PLAIN or state.gains_only or not changes.num_rows:
+        return changes
+    last = last_rows(changes, state.columns)
+    return _as_base(last.filter(is_there(last, state)), state)
 
 
 def _as_base(rows: pa.Table, state: TableState) -> pa.Table:

@@ -29,6 +29,7 @@ SETTINGS = """
 program = "rules.dl"
 [[source]]
 path = "edge.csv"
+relation = "edge"
 columns = ["src", "dst"]
 header = true
 """

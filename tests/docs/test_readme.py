@@ -15,23 +15,36 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-RUN = ["README.md", "docs/updates.md", "docs/store.md", "docs/rules.md", "docs/sparql.md", "docs/fleet.md"]
+RUN = [
+    "README.md",
+    "docs/updates.md",
+    "docs/store.md",
+    "docs/rules.md",
+    "docs/sparql.md",
+    "docs/fleet.md",
+    "docs/spark.md",
+]
 PAGES = [*RUN, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conformance/README.md"]
 
 
-def examples(language: str) -> list[tuple[str, str | None]]:
+SPARK = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+
+
+def examples(language: str) -> list[ParameterSet]:
     """Code and expected output of each block in a language."""
-    found: list[tuple[str, str | None]] = []
+    found: list[ParameterSet] = []
     for page in RUN:
         text = (ROOT / page).read_text(encoding="utf-8")
         blocks = [*re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL), ("", "")]
         for (kind, code), (next_kind, output) in pairwise(blocks):
             if kind == language:
-                found.append((code, output if next_kind == "text" else None))
+                starts_spark = SPARK if "spark_session" in code else []
+                found.append(pytest.param(code, output if next_kind == "text" else None, marks=starts_spark))
     return found
 
 

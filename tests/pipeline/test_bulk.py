@@ -172,6 +172,17 @@ def test_every_way_is_said(spark: SparkSession) -> None:
     assert len(found.parts[0].collect()) == found.report[0].facts
 
 
+@pytest.mark.parametrize("way", ["one task", "frames"])
+def test_a_bag_says_how_often_its_facts_are_there(way: str, spark: SparkSession) -> None:
+    """In the column from which maintenance goes on, too."""
+    program = parse_program("fan(X, N) :- AGGREGATE(e(X, Y) ON X BIND COUNT(Y) AS N).")
+    found = derived(spark, program, {"e": EDGES}, way, auxiliaries=True)
+    rows = [row for part in found.parts for row in part.collect() if "~rows" in found.relations[row["relation"]][0]]
+    assert sorted(row["weight"] for row in rows) == [1, 1, 1, 1, 2]
+    assert all(row["derivations"] == row["weight"] for row in rows)
+    found.release()
+
+
 @pytest.mark.parametrize("way", ["one task", "pivot", "rounds"])
 def test_ranks_and_derivations(way: str, spark: SparkSession) -> None:
     """A derived fact of a recursive component has an instance of smaller ranks; elsewhere derivations are counted."""

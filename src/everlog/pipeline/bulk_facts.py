@@ -79,7 +79,10 @@ class BulkFacts:
         arities: Mapping[str, int],
         terms: DataFrame,
         counts: Mapping[str, int] | None,
+        *,
+        holds: bool = True,
     ) -> None:
+        self._holds = holds
         self.spark, self.given, self.arities = spark, dict(given), dict(arities)
         self.numbers = {name: number for number, name in enumerate(self.arities)}
         self.width = max(1, *self.arities.values()) if self.arities else 1
@@ -219,7 +222,7 @@ class BulkFacts:
     ) -> Part:
         """A part that was derived; `keys`: with terms that came up; `again`: it is read by more than one."""
         part = Part(frame, tuple(heads), rows=rows, task=task)
-        if keys or again:
+        if (keys or again) and self._holds:
             part.hold()
         if keys:
             held = part.frame

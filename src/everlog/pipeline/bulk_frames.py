@@ -96,9 +96,8 @@ class FrameStages:
             .agg(f.max(_EXPLICIT).alias(_EXPLICIT), f.sum(_TIMES).cast("long").alias(_TIMES))
         )
         times, explicit = f.col(_TIMES), f.col(_EXPLICIT)
-        if bag:
-            return self._facts.tag(grouped, relation, explicit=explicit, weight=times, derivations=times)
-        return self._facts.tag(grouped, relation, explicit=explicit, derivations=times)
+        weight = times if bag else None
+        return self._facts.tag(grouped, relation, explicit=explicit, weight=weight, derivations=times)
 
 
 def _id_of(constant: Constant) -> int:

@@ -34,6 +34,7 @@ class BulkSettings:
     repeated_rows: int = 400_000
     partitions: int | None = None  # of divided facts; by default as many as the cluster has cores, more for much data
     auxiliaries: bool = False  # also hand out the relations that only evaluation knows of
+    holds: bool = True  # what is read twice is held; otherwise computed twice, which needs no word with Spark before
     rewrites: bool = True  # transitive rules are made linear (plans/rewrites.py)
     # Where rounds are written every so often (engines/spark/written_rounds.py), a folder that nobody else uses; None
     # where executors are not lost without the driver.

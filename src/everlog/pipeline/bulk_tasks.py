@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from everlog.engines.spark.kinds import NONE, needed_terms
+from everlog.engines.spark.session import is_connect, parallelism
 from everlog.engines.spark.tagged import EXPLICIT, KEY, RELATION, TERM, WEIGHT, id_columns, tagged_schema
 from everlog.engines.spark.task_errors import task_errors
 from everlog.engines.spark.tasks import Reports, TaskInput, TaskOutput, TaskProgram, run_task
@@ -60,7 +61,9 @@ class TaskReports:
     spark_accumulator: Any
 
     def of(self, component: int) -> tuple[int, int] | None:
-        """Rounds and facts gained, once tasks have run."""
+        """Rounds and facts gained, once tasks have run; None where tasks cannot report."""
+        if self.spark_accumulator is None:
+            return None
         found = [
             (rounds, facts)
             for reports in self.spark_accumulator.value.values()
@@ -172,7 +175,7 @@ class TaskStages:
         if self._settings.partitions:
             return self._settings.partitions
         rows = sum(self._facts.count_given([role.relation]) for role in roles if role.position is not None)
-        return max(self._spark.sparkContext.defaultParallelism, -(-rows // _ROWS_A_PARTITION))
+        return max(parallelism(self._spark), -(-rows // _ROWS_A_PARTITION))
 
     def _whole(
         self, whole: Sequence[tuple[int, Role, DataFrame]], terms: Sequence[DataFrame], partitions: int
@@ -193,14 +196,20 @@ class TaskStages:
             for frame, count in zip(frames, counts, strict=True)
             if count * partitions > self._settings.repeated_rows // 4
         ]
+        if is_connect(self._spark):  # which has nothing to send by: rows are copied, within the same bound
+            self._check_whole(_together(large, self._facts.width).limit(self._settings.whole_facts + 1).count(), whole)
+            return frames, None
         with task_errors():
             collected = _together(large, self._facts.width).limit(self._settings.whole_facts + 1).toArrow()
-        if collected.num_rows > self._settings.whole_facts:
+        self._check_whole(collected.num_rows, whole)
+        return small, self._spark.sparkContext.broadcast(_serialised(collected))
+
+    def _check_whole(self, rows: int, whole: Sequence[tuple[int, Role, DataFrame]]) -> None:
+        if rows > self._settings.whole_facts:
             names = ", ".join(sorted({role.relation for _, role, _ in whole}))
             raise NotThisWay(
                 f"{names or 'its terms'}: more than {self._settings.whole_facts:,} facts would go to every task"
             )
-        return small, self._spark.sparkContext.broadcast(_serialised(collected))
 
     # --- the job ----------------------------------------------------------------------------------------------------
 
@@ -223,7 +232,8 @@ class TaskStages:
             keys,
             self._limits,
         )
-        accumulator: Any = self._spark.sparkContext.accumulator({}, _LastOfEach())
+        # Spark Connect has no accumulators: there nobody hears what tasks report.
+        accumulator: Any = None if is_connect(self._spark) else self._spark.sparkContext.accumulator({}, _LastOfEach())
         task = _task(program, sent, accumulator)
         made = rows.mapInArrow(task, tagged_schema(self._facts.width, keys=keys))
         return Described(made, keys, TaskReports(accumulator), rows, task)
@@ -234,8 +244,9 @@ def _task(program: TaskProgram, sent: Any, accumulator: Any) -> Batches:
 
     def derive(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         def report(reports: Reports) -> None:
-            context = TaskContext.get()
-            accumulator.add({context.partitionId() if context is not None else 0: reports})
+            if accumulator is not None:
+                context = TaskContext.get()
+                accumulator.add({context.partitionId() if context is not None else 0: reports})
 
         def everything() -> Iterator[pa.RecordBatch]:
             yield from batches

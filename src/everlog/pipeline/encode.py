@@ -67,22 +67,23 @@ def constants_frame(spark: SparkSession, program: Program, views: Mapping[str, V
     return spark.createDataFrame(list(keys), "key string") if keys else None
 
 
-def decode(facts: DataFrame, dictionary: DataFrame, beside: Sequence[str] = ()) -> DataFrame:
+def decode(facts: DataFrame, dictionary: DataFrame, columns: Sequence[str] | None = None) -> DataFrame:
     """The keys of facts given as ids, whatever the names of their columns; null where there is no term.
 
-    Columns that are `beside` the ids stay as they are.
+    Only some `columns` may be ids; others stay as they are.
     """
-    names = [name for name in facts.columns if name not in beside]
+    of_facts = facts.columns
+    names = of_facts if columns is None else list(columns)
     for place, name in enumerate(names):
         terms = dictionary.select(f.col("id").alias(f"__id{place}"), f.col("key").alias(f"__key{place}"))
         facts = facts.join(terms, facts[name] == terms[f"__id{place}"], "left")
-    keys = []
+    keys = {}
     for place, name in enumerate(names):
         id_ = f.col(name)
         unknown = f.raise_error(f.concat(f.lit(_UNKNOWN), id_.cast("string"), f.lit(_END)))
         key = f.coalesce(f.col(f"__key{place}"), inline_key_column(id_), unknown)
-        keys.append(f.when(id_ != UNBOUND_ID, key).alias(name))
-    return facts.select(*keys, *beside)
+        keys[name] = f.when(id_ != UNBOUND_ID, key).alias(name)
+    return facts.select(*(keys.get(name, f.col(name)) for name in of_facts))
 
 
 @contextlib.contextmanager

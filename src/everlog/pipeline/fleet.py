@@ -31,6 +31,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
 
+from everlog.engines.spark.session import parallelism
 from everlog.errors import EverlogError, UsageError
 from everlog.fleet.changes import FleetChange
 from everlog.fleet.fleet import Fleet
@@ -75,7 +76,7 @@ def fleet(
         raise UsageError("Spark's transformWithState needs protobuf", hint="pip install 'everlog[spark]'")
     Fleet(program, views, engine="reference")  # what is wrong with the rules is said here, not by a task
     spark = frame.sparkSession
-    shards = shards or 2 * _cores(spark)
+    shards = shards or 2 * parallelism(spark)
     _prepare(spark, shards)
     chosen = None if only is None else frozenset(only)
     processor = FleetProcessor(program, dict(views or {}), shards, coalesce, chosen)
@@ -84,13 +85,6 @@ def fleet(
         .groupBy("shard")
         .transformWithState(processor, outputStructType=CHANGES, outputMode="Append", timeMode="None")
     )
-
-
-def _cores(spark: SparkSession) -> int:
-    try:
-        return int(spark.sparkContext.defaultParallelism)
-    except Exception:  # Spark Connect has no context
-        return 4
 
 
 def _prepare(spark: SparkSession, shards: int) -> None:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DataError, ProgramError
 from everlog.facts.terms import key_of
+from everlog.pipeline.output_names import named_by_sources
 from everlog.pipeline.publish import check_place
 from everlog.pipeline.show import show_pipeline
 from everlog.pipeline.view_definitions import known_views, wanted_views
@@ -307,6 +308,7 @@ class _Run:
             "text_facts": {name: [list(row) for row in rows] for name, rows in said.items()},
             "snapshots": sorted(name for name, kind in ingested.kinds.items() if kind == "snapshot"),
             "streams": base.info.get("streams", {}),  # how far they are, which a run does not change
+            "columns": named_by_sources(self.settings.sources),
         }
 
     # --- what goes out ------------------------------------------------------------------------------------------------

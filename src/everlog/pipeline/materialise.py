@@ -222,7 +222,7 @@ class _Bulk:
     def _facts(self, arities: Mapping[str, int], components: Sequence[Component[EvaluatedRule]]) -> BulkFacts:
         constants = self._spark.createDataFrame(list(self._constants.items()), "id long, key string")
         terms = self._dictionary.unionAll(constants).dropDuplicates(["id"])
-        known = BulkFacts(self._spark, self._given, arities, terms, self._counts)
+        known = BulkFacts(self._spark, self._given, arities, terms, self._counts, holds=self._settings.holds)
         rules = [rule for component in components for rule in component.rules]
         if self._settings.way != "one task":
             known.look(kinds=False)

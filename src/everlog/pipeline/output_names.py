@@ -16,12 +16,30 @@ _NOT_IN_DELTA = " ,;{}()\n\t="
 
 def column_names(program: Program, sources: Iterable[InputSource], relation: str) -> tuple[str, ...] | None:
     """The names that rules or sources give to the arguments of a relation, or None where they give none."""
+    if any(head.relation == relation for rule in program.rules for head in rule.heads):
+        return head_names(program, relation)
+    named = named_by_sources(source for source in sources if source.relation == relation)
+    return tuple(named[relation]) if relation in named else None
+
+
+def head_names(program: Program, relation: str) -> tuple[str, ...] | None:
+    """The names of the variables in the heads of a relation's rules, where all of them agree."""
     heads = [head for rule in program.rules for head in rule.heads if head.relation == relation]
-    if heads:
-        found = {tuple(arg.name if isinstance(arg, Variable) else "" for arg in head.args) for head in heads}
-        found |= {() for head in heads if any(isinstance(arg, Variable) and arg.anonymous for arg in head.args)}
-    else:
-        found = {_named(source) for source in sources if source.relation == relation}
+    found = {tuple(arg.name if isinstance(arg, Variable) else "" for arg in head.args) for head in heads}
+    found |= {() for head in heads if any(isinstance(arg, Variable) and arg.anonymous for arg in head.args)}
+    return _agreed(found)
+
+
+def named_by_sources(sources: Iterable[InputSource]) -> dict[str, list[str]]:
+    """The names that sources give to the columns of relations, where all sources of a relation agree."""
+    found: dict[str, set[tuple[str, ...]]] = {}
+    for source in sources:
+        if source.relation is not None:
+            found.setdefault(source.relation, set()).add(_named(source))
+    return {name: list(names) for name, said in found.items() if (names := _agreed(said)) is not None}
+
+
+def _agreed(found: set[tuple[str, ...]]) -> tuple[str, ...] | None:
     if len(found) != 1:
         return None
     (names,) = found

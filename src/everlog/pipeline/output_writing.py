@@ -6,17 +6,17 @@ of a run are complete, each takes its name. What a process that was killed left 
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from everlog.disk import sync
+from everlog.engines.spark.session import session_settings
 from everlog.errors import OutputError
 from everlog.pipeline import delta_files, key_texts
 from everlog.pipeline.delta_outputs import put_content
@@ -25,7 +25,7 @@ from everlog.pipeline.outputs import Output
 from everlog.tables.commits import unwritable
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
 _LEFT = re.compile(r"\.(?P<name>.+)\.(?P<process>[0-9]+)-[0-9a-f]{12}\.(?P<what>tmp|old)")
@@ -164,22 +164,6 @@ def write_parquet(values: DataFrame, place: Path) -> None:
     """Let Spark write a table's files into a new folder, so that all readers understand its times."""
     with session_settings(values.sparkSession, _TIMESTAMPS):
         delta_files.write(values, place)
-
-
-@contextlib.contextmanager
-def session_settings(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Settings of a session for a while."""
-    before = {name: spark.conf.get(name, None) for name in settings}
-    for name, value in settings.items():
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name, old in before.items():
-            if old is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, old)
 
 
 def _write_lines(frame: DataFrame, output: Output, place: Path) -> None:

@@ -109,7 +109,7 @@ class Publishing:
 
     def _decoded(self, rows: DataFrame) -> DataFrame:
         """Keys in place of ids; what stands beside them stays."""
-        return decode(rows, self._dictionary(), [name for name in (WEIGHT, VERSION) if name in rows.columns])
+        return decode(rows, self._dictionary(), [name for name in rows.columns if name not in (WEIGHT, VERSION)])
 
     # --- what came and went -------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ and files that are missing. Codes are `P1xx`; the program's own problems keep th
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,9 +91,9 @@ from everlog.pipeline.toml_reader import (
     read_toml,
 )
 from everlog.rules.checks import check_program
-from everlog.rules.constraints import is_constraint
+from everlog.rules.mentions import mentioned
 from everlog.rules.parser import read_program
-from everlog.rules.syntax import Aggregate, Atom, Literal, Negation, Program
+from everlog.rules.syntax import Program
 
 __all__ = ["MaintainSettings", "Settings", "SettingsError", "StreamSettings", "ViewSettings", "read_settings"]
 
@@ -200,7 +200,7 @@ class _Pipeline(TomlReader):
         read = [each for number, data in enumerate(inputs) for each in sources.read(folder, number, data)]
         program_path = folder / local_text(top["program"]) if "program" in top else None
         if program is not None and program_path is not None:
-            sources.known.update(_mentioned(program))
+            sources.known.update(mentioned(program))
             read += sources.imports(program_path.parent, program)
         else:
             sources.all_known = False
@@ -251,19 +251,3 @@ class _Pipeline(TomlReader):
             return None
         self.problems.extend(check_program(program, {}))
         return program
-
-
-def _mentioned(program: Program) -> Iterator[str]:
-    """Every relation in rules and facts."""
-
-    def within(body: tuple[Literal, ...]) -> Iterator[str]:
-        for literal in body:
-            if isinstance(literal, Atom):
-                yield literal.relation
-            elif isinstance(literal, Negation | Aggregate):
-                yield from within(literal.body)
-
-    for rule in program.rules:
-        yield from (head.relation for head in rule.heads if not is_constraint(rule))
-        yield from within(rule.body)
-    yield from (fact.relation for fact in program.facts)

@@ -221,9 +221,16 @@ def start_stream(
         frame: a streaming DataFrame whose column `value` holds an update as JSON in each row, such as Kafka's.
         says: called after each batch.
     """
+    from everlog.engines.spark.session import is_connect
+
     if settings.stream is None:
         raise UsageError(
             f"{settings.path}: there is no [stream] in it", hint='write [stream] and folder = "updates" into it'
+        )
+    if is_connect(spark):  # which runs what is applied to a batch on the server, where the tables are not open
+        raise UsageError(
+            "a stream applies its updates in this process, and Spark Connect has its driver elsewhere",
+            hint="start it where Spark runs, by spark-submit or with a master; or run the pipeline now and then",
         )
     if frame is None:
         frame = _landing(spark, settings.stream, settings.path)

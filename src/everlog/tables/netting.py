@@ -50,17 +50,33 @@ def present_batches(files: TableFiles, state: TableState) -> Iterator[pa.Table]:
 
 
 def _present(base: Iterable[pa.Table], changes: pa.Table, state: TableState) -> Iterator[pa.Table]:
-    if state.kind == PLAIN or state.gains_only or not changes.num_rows:
-        yield from base
-        yield changes
-        return
+    last = changes if _is_whole(changes, state) else last_rows(changes, state.columns)
+    for rows in base:
+        yield untouched_rows(rows, last, state)
+    yield changed_rows(last, state)
+
+
+def _is_whole(changes: pa.Table, state: TableState) -> bool:
+    """Does every row of base and changes stand for itself?"""
+    return state.kind == PLAIN or state.gains_only or not changes.num_rows
+
+
+def untouched_rows(base: pa.Table, changes: pa.Table, state: TableState) -> pa.Table:
+    """The rows of a base, or a part of one, that no change is about."""
+    if _is_whole(changes, state):
+        return base
+    if not state.columns:  # there is one fact, and the changes are about it
+        return base.slice(0, 0)
+    keys = last_rows(changes, state.columns).select(list(state.columns))
+    return base.join(keys, list(state.columns), join_type="left anti").select(base.column_names)
+
+
+def changed_rows(changes: pa.Table, state: TableState) -> pa.Table:
+    """The rows of the facts that are there by a change."""
+    if _is_whole(changes, state):
+        return changes
     last = last_rows(changes, state.columns)
-    keys = last.select(list(state.columns))
-    if state.columns:  # without any there is one fact, and the changes are about it
-        for rows in base:
-            untouched = rows.join(keys, list(state.columns), join_type="left anti")
-            yield untouched.select(rows.column_names)
-    yield _as_base(last.filter(is_there(last, state)), state)
+    return _as_base(last.filter(is_there(last, state)), state)
 
 
 def _as_base(rows: pa.Table, state: TableState) -> pa.Table:

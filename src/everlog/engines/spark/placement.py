@@ -11,13 +11,14 @@ Adaptive execution does not tell. So:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from everlog.engines.spark.keeping import local_checkpoint
+from everlog.engines.spark.session import is_connect, parallelism, session_settings
 
 # Conclusions are held in a hash table that does not spill, in each task. A round that reads more facts a partition than
 # this may conclude too many for it, and sorts instead.
@@ -50,7 +51,7 @@ class Placement:
 
         Spark's default is 200, and a task costs more than a few thousand facts in it: two facts would take seconds.
         """
-        cores = self._spark.sparkContext.defaultParallelism
+        cores = parallelism(self._spark)
         self._partitions = 1 if facts <= _FEW else max(cores, -(-facts // FACTS_A_PARTITION))
 
     def place(self, frame: DataFrame, names: Sequence[str]) -> DataFrame:
@@ -60,10 +61,10 @@ class Placement:
     def checkpoint(self, frame: DataFrame, *, adaptive: bool = False) -> DataFrame:
         """The frame with its lineage cut, as it is spread; filled when it is first read."""
         if adaptive:
-            with self._set({_SHUFFLED: str(self.partitions())}):
-                return _without_estimates(local_checkpoint(frame))
+            with session_settings(self._spark, {_SHUFFLED: str(self.partitions())}):
+                return _cut(frame)
         with self.planned_fixed():
-            return _without_estimates(local_checkpoint(frame))
+            return _cut(frame)
 
     def not_there(self, concluded: DataFrame, there: DataFrame, names: Sequence[str], read: int) -> DataFrame:
         """The distinct conclusions that are not among placed facts; `read`: how many facts the round looks at.
@@ -80,34 +81,32 @@ class Placement:
     @contextmanager
     def planned_fixed(self) -> Iterator[None]:
         """What is planned inside is not adapted while it runs, and what it makes is known to be spread as it is."""
-        excluded = ",".join(filter(None, (self._spark.conf.get(_EXCLUDED, ""), _REDUNDANT_ALIASES)))
-        with self._set({_ADAPTIVE: "false", _EXCLUDED: excluded, _SHUFFLED: str(self.partitions())}):
+        excluded = ",".join(filter(None, (self._spark.conf.get(_EXCLUDED, None), _REDUNDANT_ALIASES)))
+        with session_settings(
+            self._spark, {_ADAPTIVE: "false", _EXCLUDED: excluded, _SHUFFLED: str(self.partitions())}
+        ):
             yield
 
-    @contextmanager
-    def _set(self, settings: Mapping[str, str]) -> Iterator[None]:
-        """These settings, for what is planned inside."""
-        conf = self._spark.conf
-        before = {name: conf.get(name, None) for name in settings}  # None: nobody has set it
-        for name, wanted in settings.items():
-            conf.set(name, wanted)
-        try:
-            yield
-        finally:
-            for name, value in before.items():
-                if value is None:
-                    conf.unset(name)
-                else:
-                    conf.set(name, value)
 
-
-def _without_estimates(checkpoint: DataFrame) -> DataFrame:
-    """The checkpoint, no longer thought to be as large as the plan that made it.
+def _cut(frame: DataFrame) -> DataFrame:
+    """A checkpoint of the frame that is not thought to be as large as the plan that made it.
 
     Spark takes a join to be as large as the product of its sides, and a checkpoint keeps that number (SPARK-52163).
     Where rounds read what earlier rounds made, it has three times as many digits in every round, and a million after a
     dozen. There is no setting and no call to take it off.
     """
+    if is_connect(frame.sparkSession):
+        # Java's objects are out of reach. A frame that is held is known to be as large as it is, and a checkpoint of
+        # it too: it is filled at once and twice, which costs some memory for a while.
+        held = frame.persist()
+        held.count()
+        checkpoint = held.localCheckpoint(eager=True)
+        held.unpersist()
+        return checkpoint
+    return _without_estimates(local_checkpoint(frame))
+
+
+def _without_estimates(checkpoint: DataFrame) -> DataFrame:
     plan = checkpoint._jdf.queryExecution().logical()
     nothing = checkpoint.sparkSession.sparkContext._jvm.scala.Option.empty()  # type: ignore[union-attr]
     for name in ("originStats", "originConstraints"):

@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
 
 from everlog.engines.spark.java import java_home
 from everlog.errors import EngineError, UsageError
@@ -121,7 +122,7 @@ def open_session(
     check_settings({**given, **({} if master is None else {"spark.master": master})})
     if master is not None and master.startswith("sc://"):
         if find_spec("grpc") is None:  # asked first: PySpark would end the process
-            raise UsageError("Spark Connect needs packages that are missing", hint="pip install 'pyspark[connect]'")
+            raise UsageError("Spark Connect needs packages that are missing", hint="pip install 'everlog[connect]'")
         with _our_errors(master):
             remote = SparkSession.builder.appName(app_name).remote(master).getOrCreate()
             _apply(remote, {**_changeable(EVERYWHERE), **given})
@@ -175,6 +176,37 @@ def _check_answers(master: str) -> None:
 def is_connect(session: SparkSession) -> bool:
     """Whether a session is one of Spark Connect, which has no Java of its own to talk to."""
     return any(kind.__module__.startswith("pyspark.sql.connect") for kind in type(session).__mro__)
+
+
+@contextlib.contextmanager
+def session_settings(session: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a session for a while."""
+    before = {name: session.conf.get(name, None) for name in settings}
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        for name, old in before.items():
+            if old is None:
+                session.conf.unset(name)
+            else:
+                session.conf.set(name, old)
+
+
+def parallelism(session: SparkSession) -> int:
+    """How many tasks a session runs at once, as Spark sees it."""
+    if not is_connect(session):
+        return int(session.sparkContext.defaultParallelism)
+    if session not in _parallelism:  # a range is divided for that many; a job of a tenth of a second tells how many
+        from pyspark.sql import functions as f
+
+        parts = session.range(1 << 12).select(f.spark_partition_id().alias("part"))
+        _parallelism[session] = parts.distinct().count()
+    return _parallelism[session]
+
+
+_parallelism: WeakKeyDictionary[SparkSession, int] = WeakKeyDictionary()
 
 
 def check_settings(settings: Mapping[str, str]) -> None:

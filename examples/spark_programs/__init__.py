@@ -1,0 +1,1 @@
+"""Everlog inside of programs that Spark runs."""

@@ -149,7 +149,7 @@ def test_relations_that_are_not_there(spark: SparkSession, tmp_path: Path) -> No
 
 
 def test_formats_that_do_not_fit() -> None:
-    assert output_problem("path", "csv") is None
-    assert "holds no RDF" in (output_problem("path", "nt") or "")
-    assert "named graphs" in (output_problem("quad", "nt") or "")
-    assert "no output format" in (output_problem("path", "xlsx") or "")
+    assert output_problem(Output("path", Path("o"), "csv")) is None
+    assert "holds no RDF" in (output_problem(Output("path", Path("o"), "nt")) or "")
+    assert "named graphs" in (output_problem(Output("quad", Path("o"), "nt")) or "")
+    assert "no output format" in (output_problem(Output("path", Path("o"), "xlsx")) or "")

@@ -123,6 +123,7 @@ def open_session(
     if master is not None and master.startswith("sc://"):
         if find_spec("grpc") is None:  # asked first: PySpark would end the process
             raise UsageError("Spark Connect needs packages that are missing", hint="pip install 'everlog[connect]'")
+        _check_answers(master)
         with _our_errors(master):
             remote = SparkSession.builder.appName(app_name).remote(master).getOrCreate()
             _apply(remote, {**_changeable(EVERYWHERE), **given})
@@ -158,19 +159,35 @@ def open_session(
 
 
 def _check_answers(master: str) -> None:
-    """Raise if nobody listens where a standalone master should: Spark would try for a minute, and print pages."""
+    """Raise if nobody listens where Spark should: it would try for minutes, and print pages."""
     problems = []
-    for address in master.removeprefix("spark://").split(","):  # several are one and its stand-ins
-        host, _, port = address.rpartition(":")
+    for host, port in _addresses(master):
         try:
-            with socket.create_connection((host.strip("[]"), int(port)), timeout=10):
+            with socket.create_connection((host, int(port)), timeout=10):
                 return
         except (OSError, ValueError) as error:
-            problems.append(f"{address}: {getattr(error, 'strerror', None) or error}")
+            problems.append(f"{host}:{port}: {getattr(error, 'strerror', None) or error}")
+    what, usual = ("server of Spark Connect", 15002) if master.startswith("sc://") else ("master of Spark", 7077)
     raise EngineError(
-        f"no master of Spark answers at {master} ({'; '.join(problems)})",
-        hint="start it, or name another one: --master, or master in [spark]; a standalone cluster's port is 7077",
+        f"no {what} answers at {master} ({'; '.join(problems)})",
+        hint=f"start it, or name another one: --master, or master in [spark]; the usual port is {usual}",
     )
+
+
+def _addresses(master: str) -> list[tuple[str, str]]:
+    """Hosts and ports: several of a standalone master, which are one and its stand-ins.
+
+    >>> _addresses("spark://a:7077,b:7078"), _addresses("sc://[::1]/;token=x")
+    ([('a', '7077'), ('b', '7078')], [('::1', '15002')])
+    """
+    scheme, _, rest = master.partition("://")
+    found = []
+    for address in rest.split("/")[0].split(","):
+        host, _, port = address.rpartition(":") if not address.endswith("]") else (address, "", "")
+        if not host and scheme == "sc":
+            host, port = port, ""
+        found.append((host.strip("[]"), port or ("15002" if scheme == "sc" else "")))
+    return found
 
 
 def is_connect(session: SparkSession) -> bool:

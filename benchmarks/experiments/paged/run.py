@@ -26,7 +26,7 @@ from everlog.limits import Limits
 from everlog.maintenance.update import Maintenance
 from everlog.rules.syntax import TRIPLE
 from everlog.store.applying import Workings
-from everlog.store.encoding import EncodedFacts
+from everlog.store.given_facts import EncodedFacts
 from everlog.store.history import HistoryLimits
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.timeline import Timeline

@@ -3,7 +3,7 @@
 A term is an RDF term (``IRI``, ``BlankNode``, ``Literal``) or a plain Python value. Plain values *are* the
 corresponding RDF literals: ``"a"`` is an ``xsd:string``, ``3`` an ``xsd:integer``, ``Decimal("2.5")`` an
 ``xsd:decimal``, ``2.5`` an ``xsd:double``, ``True`` an ``xsd:boolean``, and ``datetime``, ``date`` and ``time`` the
-XSD types of those names.
+XSD types of those names. A NumPy scalar is the plain value that it holds.
 
 Python thinks that ``1 == 1.0 == True``; data must not. So a term is identified by its *key*, a text that begins with
 one character for its kind and never needs escapes:
@@ -31,6 +31,8 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
+
+from everlog.facts.numpy_values import is_numpy_scalar, plain_value
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -198,11 +200,15 @@ def _plain(term: Term) -> tuple[str, str]:
             raise ValueError(f"{term} is not an xsd:decimal; use a float for NaN and infinities")
         return "decimal", decimal_text(term)
     if isinstance(term, dt.datetime):
+        if term != term:  # pandas' NaT
+            raise ValueError("a moment that is missing is no term; leave the fact out")
         return "dateTime", time_text(term)
     if isinstance(term, dt.date):
         return "date", term.isoformat()
     if isinstance(term, dt.time):
         return "time", time_text(term)
+    if is_numpy_scalar(term) and (plain := plain_value(term)) is not None and plain is not term:
+        return _plain(plain)
     raise TypeError(
         f"{term!r} is not a term: use str, int, float, Decimal, bool, a date or time, IRI, BlankNode or Literal"
     )

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from everlog.errors import DataError
-from everlog.facts.blocks import FactBlock
 from everlog.facts.terms import Term, key_of, keys_of, term_of
 from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import Atom, Constant
+from everlog.store.given_facts import FactsArgument, GivenRows, given_facts
 from everlog.store.updates import Update, fact_keys
 
 Row = tuple[Term, ...]
@@ -61,7 +60,7 @@ def facts_of_atoms(atoms: Iterable[Atom]) -> Facts:
     return found
 
 
-def _facts(facts: Any) -> Facts:
+def _facts(facts: FactsArgument) -> Facts:
     found: Facts = {}
     for relation, row in _rows(facts):
         found.setdefault((relation, len(row)), []).append(row)
@@ -71,20 +70,13 @@ def _facts(facts: Any) -> Facts:
     return found
 
 
-def _rows(facts: Any) -> Iterator[tuple[str, Row]]:
-    if not isinstance(facts, Mapping):
-        yield from _terms(fact_keys(facts))
-        return
-    for relation, rows in facts.items():
-        if isinstance(rows, FactBlock) or hasattr(rows, "column_names"):  # an Arrow table
-            yield from _terms(fact_keys({relation: rows}))
+def _rows(facts: FactsArgument) -> Iterator[tuple[str, Row]]:
+    for part in given_facts(facts):
+        if isinstance(part, GivenRows):
+            yield from ((part.relation, row) for row in part.rows)
         else:
-            for row in rows:
-                yield relation, row if isinstance(row, tuple) else tuple(row) if isinstance(row, list) else (row,)
-
-
-def _terms(keys: Iterable[tuple[str, tuple[str, ...]]]) -> Iterator[tuple[str, Row]]:
-    return ((relation, tuple(map(term_of, row))) for relation, row in keys)
+            for relation, keys in fact_keys([part]):
+                yield relation, tuple(map(term_of, keys))
 
 
 def as_data(facts: Facts) -> dict[str, list[list[str]]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from everlog.facts.terms import Literal, key_of, term_of
 
@@ -24,6 +25,16 @@ def text_of_key(key: str) -> str:
     if kind == "_":
         return "_:" + key[1:]
     return key.partition(" ")[2]
+
+
+def keys_of_values(column: pa.Array) -> pa.Array:
+    """The keys of a column of values, as blocks of facts hold them."""
+    if pa.types.is_string(column.type):
+        return pc.binary_join_element_wise('"', column, "")
+    if pa.types.is_integer(column.type):
+        return pc.binary_join_element_wise("^integer ", column.cast(pa.string()), "")
+    distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return pa.array([key_of(value) for value in distinct.dictionary.to_pylist()], pa.string()).take(distinct.indices)
 
 
 def array_of_keys(keys: Sequence[str]) -> pa.Array:

@@ -1,8 +1,9 @@
 """Which facts are in the rows of a CSV or TSV file?
 
-CSV is quoted as in RFC 4180. TSV is not quoted at all: a field is what stands between two tabs. In both a field is a
-string, an empty one the empty string, unless a column's type says otherwise (see fields.py); blank lines are no rows;
-and a file with the single line ``()`` holds the one fact of a relation without arguments.
+CSV is quoted as in RFC 4180. TSV is not quoted at all: a field is what stands between two tabs. In both a field is what
+it looks like, unless a column's type says otherwise (fields.py); an empty one, in quotes or not, is no value
+(missing.py); blank lines are no rows; and a file with the single line ``()`` holds the one fact of a relation without
+arguments.
 
 Arrow does the reading. It knows no line numbers, so where it fails, or a value does, the file is read once more by
 `csv.reader` to find the place.
@@ -20,18 +21,26 @@ from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 
 from everlog.errors import DataError, EverlogError, FormatError
 from everlog.facts.blocks import FactBlock
 from everlog.formats.compression import open_bytes, packed_by_mistake
 from everlog.formats.fields import WrongField, typed_columns
+from everlog.formats.missing import MissingValues
 
 BLOCK_BYTES = 1 << 24  # what Arrow parses at a time, and so the longest row
 
 
 def read_csv(
-    path: Path, relation: str, *, delimiter: str = ",", types: Sequence[str] | None = None, header: bool = False
+    path: Path,
+    relation: str,
+    *,
+    delimiter: str = ",",
+    types: Sequence[str] | None = None,
+    header: bool = False,
+    missing: MissingValues | None = None,
 ) -> Iterator[FactBlock]:
     """The rows of a file as facts of one relation."""
     first = next(csv_records(path, delimiter), None)
@@ -48,13 +57,24 @@ def read_csv(
     if first[1] == ["()"] and types is None and not header and _is_nullary(path):
         yield FactBlock(relation, ())
         return
+    missing = missing or MissingValues()
     rows = 0
     with _CountingQuotes(open_bytes(path)) as stream:
         for texts in _batches(path, stream, delimiter, width, header):
+            whole = _whole_rows(texts)
+            if whole is not None and missing.refuses:
+                raise _empty_field(path, delimiter, rows + header, texts, first[1] if header else None)
+            read = texts
+            if whole is not None and missing.skips:
+                missing.skipped += len(whole) - whole.true_count
+                read = [text.filter(whole) for text in texts]
             try:
-                columns, form = typed_columns(texts, types)
+                columns, form = typed_columns(read, types)
             except WrongField as wrong:
-                raise _wrong_field(path, delimiter, rows + wrong.row + header, wrong) from None
+                row = wrong.row
+                if read is not texts:
+                    row = pc.indices_nonzero(whole)[row].as_py()
+                raise _wrong_field(path, delimiter, rows + row + header, wrong) from None
             rows += len(texts[0])
             yield FactBlock(relation, columns, form)
         # Arrow takes a quote that is never closed as closed by the end of the file.
@@ -78,8 +98,8 @@ def _batches(path: Path, stream: io.RawIOBase, delimiter: str, width: int, heade
             ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types={name: pa.string() for name in names},
-                strings_can_be_null=False,
-                quoted_strings_can_be_null=False,
+                null_values=[""],
+                strings_can_be_null=True,
             ),
         )
         skip = int(header)  # not Arrow's skip_rows, which counts lines where a row may have several
@@ -118,6 +138,26 @@ def _ragged_hint(delimiter: str) -> str:
     if delimiter == ",":
         return 'all rows of a relation have the same columns; put a field with a comma in it in quotes: "a, b"'
     return "all rows of a relation have the same columns, with one tab between each two"
+
+
+def _whole_rows(texts: list[pa.Array]) -> pa.Array | None:
+    """Which rows have all their values; None where all have."""
+    lacking = [text for text in texts if text.null_count]
+    if not lacking:
+        return None
+    whole = lacking[0].is_valid()
+    for text in lacking[1:]:
+        whole = pc.and_(whole, text.is_valid())
+    return whole
+
+
+def _empty_field(path: Path, delimiter: str, before: int, texts: list[pa.Array], names: list[str] | None) -> DataError:
+    """The error for the first empty field; `before` is the number of rows before these."""
+    firsts = [(pc.index(text.is_null(), True).as_py(), place) for place, text in enumerate(texts) if text.null_count]
+    row, place = min(firsts)
+    line, _ = next(itertools.islice(csv_records(path, delimiter), before + row, None))
+    column = f"column {names[place]!r}" if names else f"column {place + 1}"
+    return MissingValues.refusal(column, str(path), line)
 
 
 def _wrong_field(path: Path, delimiter: str, row: int, wrong: WrongField) -> DataError:

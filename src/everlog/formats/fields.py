@@ -1,9 +1,18 @@
 """Which terms do the text fields of a table stand for, once its columns have types?
 
-    string (the usual)          the text itself
+    any (the usual)             what the text looks like:
+                                    42 -7                       integer; 007 and +49 stay strings
+                                    2.5 -.5                     decimal
+                                    1e6 2.5E-3                  double
+                                    true False TRUE             boolean
+                                    2024-05-31                  date
+                                    2024-05-31T12:30:00Z        dateTime, also with a blank for the T
+                                    12:30:00                    time
+                                    <http://example.org/a>      IRI
+                                    anything else               string
+    string                      the text itself
     integer, decimal, double, boolean, date, dateTime, time       the value, whatever its way of writing
     iri                         an absolute IRI, in angle brackets or bare
-    any                         a number, true, false or an IRI in angle brackets where it looks like one, else a string
 
 Columns of strings and of 64-bit integers stay Arrow values; everything else becomes term keys, found once for each
 distinct text.
@@ -13,6 +22,7 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -23,6 +33,7 @@ import pyarrow.compute as pc
 
 from everlog.errors import UsageError
 from everlog.facts.terms import IRI, Term, key_of
+from everlog.formats.arrays import keys_of_values
 
 
 class WrongField(Exception):
@@ -47,21 +58,42 @@ def check_types(types: Sequence[str]) -> None:
 def typed_columns(
     texts: Sequence[pa.Array], types: Sequence[str] | None
 ) -> tuple[tuple[pa.Array, ...], Literal["values", "keys"]]:
-    """Columns of text as columns of values, or of keys where one of them needs keys."""
-    if types is None:
-        return tuple(texts), "values"
-    if set(types) <= {"string", "integer"}:
-        columns = [
-            text if type_ == "string" else _small_integers(text) for text, type_ in zip(texts, types, strict=True)
-        ]
-        if all(column is not None for column in columns):
-            return tuple(columns), "values"
-    return tuple(_keys(text, types[place], place + 1) for place, text in enumerate(texts)), "keys"
+    """Columns of text as columns of values, or of keys where one of them needs keys; null is read as "".
+
+    Without types every column is `any`.
+    """
+    columns: list[pa.Array] = []
+    keyed = []
+    for place, text in enumerate(texts):
+        column, form = _typed(text, "any" if types is None else types[place], place + 1)
+        columns.append(column)
+        keyed.append(form == "keys")
+    if not any(keyed):
+        return tuple(columns), "values"
+    pairs = zip(columns, keyed, strict=True)
+    return tuple(column if done else keys_of_values(column) for column, done in pairs), "keys"
 
 
-def _small_integers(texts: pa.Array) -> pa.Array | None:
+def _typed(texts: pa.Array, type_: str, column: int) -> tuple[pa.Array, Literal["values", "keys"]]:
+    if type_ == "string":
+        return texts.fill_null(""), "values"
+    if texts.null_count:
+        there = texts.is_valid()
+        found, form = _typed(texts.filter(there), type_, column)
+        keys = found if form == "keys" else keys_of_values(found)
+        return pc.replace_with_mask(pa.repeat('"', len(texts)), there, keys), "keys"
+    if type_ in ("integer", "any"):
+        integers = _small_integers(texts, r"^-?[0-9]+$" if type_ == "integer" else r"^(0|-?[1-9][0-9]*)$")
+        if integers is not None:
+            return integers, "values"
+    if type_ == "any" and not pc.any(pc.match_substring_regex(texts, _MAYBE_NO_STRING), min_count=0).as_py():
+        return texts, "values"
+    return _keys(texts, type_, column), "keys"
+
+
+def _small_integers(texts: pa.Array, written: str) -> pa.Array | None:
     # Arrow would also take 0x10 for a number.
-    if not pc.all(pc.match_substring_regex(texts, r"^-?[0-9]+$"), min_count=0).as_py():
+    if not pc.all(pc.match_substring_regex(texts, written), min_count=0).as_py():
         return None
     try:
         return texts.cast(pa.int64())
@@ -100,7 +132,7 @@ def _double(text: str) -> Term:
 
 
 def _boolean(text: str) -> Term:
-    return {"true": True, "1": True, "false": False, "0": False}[_matching(_BOOLEAN, text)]
+    return _matching(_BOOLEAN, text).lower() in ("true", "1")
 
 
 def _date(text: str) -> Term:
@@ -120,10 +152,14 @@ def _iri(text: str) -> Term:
 
 
 def _any(text: str) -> Term:
-    for pattern, read in _GUESSES:
-        if pattern.fullmatch(text):
-            return read(text)
-    return text
+    found = _LOOKS.fullmatch(text)
+    if found is None:
+        return text
+    try:
+        term = READERS[str(found.lastgroup)](text)
+    except (ValueError, ArithmeticError):
+        return text  # 2024-02-30, or a number of thousands of digits
+    return text if isinstance(term, float) and math.isinf(term) else term
 
 
 def _matching(pattern: re.Pattern[str], text: str) -> str:
@@ -135,22 +171,29 @@ def _matching(pattern: re.Pattern[str], text: str) -> str:
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?|-?INF|NaN")
-_BOOLEAN = re.compile("true|false|1|0")
+_TRUTH = "true|false|True|False|TRUE|FALSE"
+_BOOLEAN = re.compile(_TRUTH + "|1|0")
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?(Z|[+-][0-9]{2}:[0-9]{2})?"
+_CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?(?:Z|[+-][0-9]{2}:[0-9]{2})?"
 _TIME = re.compile(_CLOCK)
 _DATE_TIME = re.compile(_DATE.pattern + "[T ]" + _CLOCK)
 _BARE = re.compile(r'[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\]*')
 _BRACKETED = re.compile(f"<{_BARE.pattern}>")
 
-# As the rule language writes them; the first that fits wins.
-_GUESSES: tuple[tuple[re.Pattern[str], Callable[[str], Term]], ...] = (
-    (re.compile(r"[+-]?[0-9]+"), _integer),
-    (re.compile(r"[+-]?[0-9]*\.[0-9]+"), _decimal),
-    (re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+"), _double),
-    (re.compile("true|false"), _boolean),
-    (_BRACKETED, _iri),
+# What a field of a column of type `any` looks like. A sign +, and zeros before other digits, are not for numbers: phone
+# numbers, postcodes and article numbers have them.
+_WHOLE = "-?(?:0|[1-9][0-9]*)"
+_LOOKS = re.compile(
+    rf"(?P<integer>{_WHOLE})"
+    rf"|(?P<decimal>{_WHOLE}\.[0-9]+|-?\.[0-9]+)"
+    rf"|(?P<double>(?:{_WHOLE}(?:\.[0-9]*)?|-?\.[0-9]+)[eE][+-]?[0-9]+)"
+    rf"|(?P<boolean>{_TRUTH})"
+    rf"|(?P<date>{_DATE.pattern})"
+    rf"|(?P<dateTime>{_DATE_TIME.pattern})"
+    rf"|(?P<time>{_CLOCK})"
+    rf"|(?P<iri>{_BRACKETED.pattern})"
 )
+_MAYBE_NO_STRING = f"^([-.<0-9]|({_TRUTH})$)"  # what all of them match, for columns at a time
 
 READERS: dict[str, Callable[[str], Term]] = {
     "string": _text,

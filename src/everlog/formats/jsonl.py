@@ -27,6 +27,7 @@ from everlog.errors import DataError, FormatError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.terms import XSD, key_of, term_of, typed_key
 from everlog.formats.compression import packed_by_mistake
+from everlog.formats.missing import MissingValues
 
 BLOCK_ROWS = 1 << 18
 
@@ -37,8 +38,9 @@ decode_json = json.JSONDecoder(
 _NO_IRI = re.compile(r'[\x00-\x20<>"{}|^`\\]')
 
 
-def read_jsonl(stream: BinaryIO, *, path: str) -> Iterator[FactBlock]:
+def read_jsonl(stream: BinaryIO, *, path: str, missing: MissingValues | None = None) -> Iterator[FactBlock]:
     """The facts of a file, a block for each relation among every `BLOCK_ROWS` lines."""
+    missing = missing or MissingValues()
     rows: dict[tuple[str, int], list[list[str]]] = {}
     waiting = 0
     for number, line in enumerate(stream, 1):
@@ -46,7 +48,9 @@ def read_jsonl(stream: BinaryIO, *, path: str) -> Iterator[FactBlock]:
             line = line.removeprefix(b"\xef\xbb\xbf")
         if not line.strip():
             continue
-        relation, keys = _fact(line, path, number)
+        relation, keys = _fact(line, path, number, missing)
+        if keys is None:
+            continue
         rows.setdefault((relation, len(keys)), []).append(keys)
         waiting += 1
         if waiting == BLOCK_ROWS:
@@ -108,7 +112,8 @@ def jsonl_lines(relation: str, columns: Sequence[Sequence[str]], rows: int) -> I
         yield start + "".join([texts[key] for key in row]) + "]\n"
 
 
-def _fact(line: bytes, path: str, number: int) -> tuple[str, list[str]]:
+def _fact(line: bytes, path: str, number: int, missing: MissingValues) -> tuple[str, list[str] | None]:
+    """A fact of a line; no terms where it is to be skipped."""
     try:
         text = line.decode()
         fact = decode_json(text)
@@ -121,6 +126,13 @@ def _fact(line: bytes, path: str, number: int) -> tuple[str, list[str]]:
         ) from error
     if not isinstance(fact, list) or not fact or not isinstance(fact[0], str) or not fact[0]:
         raise DataError(f"not a fact: {json.dumps(fact)[:80]}", path=path, line=number, hint=FACT_EXAMPLE)
+    if None in fact:
+        if missing.refuses:
+            raise missing.refusal(f"argument {fact.index(None)}", path, number)
+        if missing.skips:
+            missing.skipped += 1
+            return fact[0], None
+        fact = ["" if value is None else value for value in fact]
     try:
         keys = [key_of_json(value) for value in fact[1:]]
         if "\\u" in text:

@@ -1,7 +1,6 @@
 """Which facts are in the rows of a Parquet or Arrow file, and how are facts written to one?
 
-A column keeps its type: integers are integers, floats doubles, timestamps dateTimes, and so on. Columns of lists,
-structs or bytes are refused, and so are nulls: a fact has all its terms.
+Columns become facts as in arrow_columns.py: each keeps its type.
 """
 
 from __future__ import annotations
@@ -12,26 +11,24 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet as pq
 
-from everlog.errors import DataError, FormatError, OutputError
+from everlog.errors import FormatError, OutputError
 from everlog.facts.blocks import FactBlock
 from everlog.formats.arrays import array_of_keys
+from everlog.formats.arrow_columns import fact_block
 from everlog.formats.compression import open_bytes, split_name
+from everlog.formats.missing import MissingValues
 
 BLOCK_ROWS = 1 << 20
 
 
-def read_parquet(path: Path, relation: str, *, format: str) -> Iterator[FactBlock]:
+def read_parquet(path: Path, relation: str, *, format: str, missing: MissingValues) -> Iterator[FactBlock]:
     """The rows of a Parquet (`format` "parquet") or Arrow IPC ("arrow") file as facts of one relation."""
     row = 1
     for part in read_rows(path, format):
-        columns = tuple(
-            value_column(column, name, path, row) for name, column in zip(part.schema.names, part.columns, strict=True)
-        )
-        yield FactBlock(relation, columns)
+        yield fact_block(relation, part.schema.names, part.columns, missing, path=str(path), row=row)
         row += part.num_rows
 
 
@@ -100,58 +97,3 @@ def _translated(path: Path, format: str) -> Iterator[None]:
             path=str(path),
             hint="it may be cut short: write or copy it again",
         ) from error
-
-
-def value_column(column: pa.Array, name: str, path: Path, row: int) -> pa.Array:
-    """A column in a type that the dictionary knows, without nulls."""
-    type_ = column.type
-    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
-    target = value_type(plain)
-    if target is None:
-        raise DataError(
-            f"column {name!r} holds {plain}, which is no type of term",
-            path=str(path),
-            hint="leave the column out, or make it strings, numbers, booleans, dates or times",
-        )
-    if column.null_count:
-        at = row + pc.index(column.is_null(), True).as_py()
-        raise DataError(
-            f"column {name!r} has no value in row {at}",
-            path=str(path),
-            hint="a fact has all its terms: drop or fill nulls",
-        )
-    if pa.types.is_dictionary(type_):
-        if pa.types.is_string(plain) and column.dictionary.null_count == 0:
-            return column
-        column = column.dictionary_decode()
-        return value_column(column, name, path, row)
-    if type_ == target:
-        return column
-    try:
-        return column.cast(target)
-    except pa.ArrowInvalid as error:
-        raise DataError(
-            f"column {name!r} holds a value that no {target} can say ({error})",
-            path=str(path),
-            hint="times are kept to the microsecond: round them first",
-        ) from error
-
-
-def value_type(type_: pa.DataType) -> pa.DataType | None:
-    """The type to read a column as; None where there is none."""
-    types = pa.types
-    if types.is_integer(type_):
-        return type_ if types.is_uint64(type_) else pa.int64()
-    if types.is_floating(type_):
-        return pa.float64()
-    if types.is_string(type_) or types.is_large_string(type_) or types.is_string_view(type_):
-        return pa.string()
-    if types.is_boolean(type_) or types.is_decimal(type_):
-        return type_
-    if types.is_date(type_):
-        return pa.date32()
-    if types.is_timestamp(type_):
-        return pa.timestamp("us", type_.tz)
-    if types.is_time(type_):
-        return pa.time64("us")
-    return None

@@ -2,7 +2,7 @@
 
 The extension says how to read it, before one of a compression (``edge.csv.gz``); `format` says otherwise:
 
-    .csv .tsv                                 rows of one relation, of strings unless `types` are given
+    .csv .tsv                                 rows of one relation; a value is what it looks like, or of the `types` given
     .parquet .arrow .feather                  rows of one relation, with the types of the file
     .jsonl .ndjson                            lines like ["edge", "a", "b"], of any relations
     .nt .nq .ttl .trig .rdf .owl .xml .jsonld RDF: `triple`, and `quad` for named graphs
@@ -21,6 +21,7 @@ from typing import BinaryIO
 from everlog.errors import UsageError
 from everlog.facts.blocks import FactBlock
 from everlog.formats.compression import COMPRESSIONS, check_readable, open_bytes, split_name
+from everlog.formats.missing import MissingValues
 
 EXTENSIONS = {
     ".csv": "csv",
@@ -53,35 +54,41 @@ def read_facts(
     graph: str | None = None,
     base: str | None = None,
     scope: str | None = None,
+    missing: MissingValues | None = None,
 ) -> Iterator[FactBlock]:
     """The facts of a file, in blocks of bounded size.
 
     Args:
         relation: where the rows of a table go; the file's stem by default.
-        types: a type for each column of a CSV or TSV file (see fields.py).
+        types: a type for each column of a CSV or TSV file (see fields.py); `any` by default.
         header: whether the first row of a CSV or TSV file holds names, not values.
         format: how to read the file, where its extension does not say.
         graph: the named graph (an IRI) for RDF that names none.
         base: the IRI that relative IRIs in RDF are relative to; the file's own by default.
         scope: what stands before the labels of blank nodes in RDF; by default, unique in this process.
+        missing: what becomes of rows in which a value is missing; they are refused by default.
     """
     path = Path(path)
     check_readable(path)
     name = format_of(path, format)
     _check_options(name, relation, types, header, graph)
+    missing = missing or MissingValues()
+    if not missing.refuses and name in RDF_FORMATS:
+        raise UsageError(f"a {name} file has no rows without a value", hint="leave out nulls")
     stem = relation or split_name(path)[0]
     if name in ("csv", "tsv"):
         from everlog.formats.csv import read_csv
 
-        return read_csv(path, stem, delimiter="," if name == "csv" else "\t", types=types, header=header)
+        delimiter = "," if name == "csv" else "\t"
+        return read_csv(path, stem, delimiter=delimiter, types=types, header=header, missing=missing)
     if name == "jsonl":
         from everlog.formats.jsonl import read_jsonl
 
-        return _streamed(path, functools.partial(read_jsonl, path=str(path)))
+        return _streamed(path, functools.partial(read_jsonl, path=str(path), missing=missing))
     if name in ("parquet", "arrow"):
         from everlog.formats.parquet import read_parquet
 
-        return read_parquet(path, stem, format=name)
+        return read_parquet(path, stem, format=name, missing=missing)
     from everlog.formats.rdf import read_rdf
 
     base = base or path.absolute().as_uri()

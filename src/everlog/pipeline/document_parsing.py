@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 from everlog.errors import DataError, EverlogError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.terms import key_of
+from everlog.formats.arrow_columns import value_column
 from everlog.formats.compression import open_bytes
 from everlog.formats.csv import csv_records
-from everlog.formats.parquet import read_rows, value_column
+from everlog.formats.parquet import read_rows
 from everlog.formats.reading import read_facts
 from everlog.formats.update_files import FactRows, WrittenUpdate
 from everlog.pipeline.parsing import Batches, RowLog, broken, facts_of, keys_of_block
@@ -147,7 +148,7 @@ class _Document:
                 if place < 0:
                     column = pa.repeat(pa.scalar(self.partition[-place - 1][1], pa.string()), batch.num_rows)
                 else:
-                    column = self._keys(batch.column(place), name, row)
+                    column = self._keys(batch.column(place), name)
                 missing = pc.or_(missing, column.is_null())
                 found.append(column)
             good = pa.repeat(True, batch.num_rows) if self.source.nulls == "empty" else pc.invert(missing)
@@ -166,10 +167,10 @@ class _Document:
                     yield facts_of(FactBlock(self.relation, tuple(key.filter(rows) for key in keys), "keys"), sign)
             row += batch.num_rows
 
-    def _keys(self, column: pa.Array, name: str, row: int) -> pa.Array:
+    def _keys(self, column: pa.Array, name: str) -> pa.Array:
         """The keys of a column of values; null where there is none."""
         there = column.is_valid()
-        values = value_column(column.filter(there), name, Path(self.file), row)
+        values = value_column(column.filter(there), name, self.file)
         keys = keys_of_block(FactBlock("", (values,)))[0]
         return pc.replace_with_mask(pa.nulls(len(column), pa.string()), there, keys)
 

@@ -13,10 +13,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from everlog.errors import DataError, UsageError
+from everlog.formats.missing import NULLS
 from everlog.pipeline.column_flow import Types, type_of_column
 from everlog.pipeline.output_names import names_problem
 from everlog.pipeline.row_parsing import EMPTY
-from everlog.pipeline.sources import NULLS
 from everlog.pipeline.value_keys import key_column
 
 _HINT = 'fill them, or say nulls="skip" to leave such rows out, or nulls="empty" to read an empty string'

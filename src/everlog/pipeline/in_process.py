@@ -23,7 +23,7 @@ from everlog.pipeline.ways import PAGED, RESIDENT
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Program
 from everlog.store.changes import Change
-from everlog.store.encoding import EncodedFacts
+from everlog.store.given_facts import EncodedFacts
 from everlog.store.opening import open as open_knowledge_base
 from everlog.store.store import KnowledgeBase
 from everlog.store.table_journal import PlainRows

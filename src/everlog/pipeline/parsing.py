@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from everlog.errors import DataError, EverlogError
 from everlog.facts.blocks import FactBlock
-from everlog.facts.terms import key_of
+from everlog.formats.arrays import keys_of_values
 from everlog.formats.jsonl import read_jsonl
 from everlog.formats.rdf import read_rdf
 
@@ -110,20 +110,11 @@ def by_file(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 def keys_of_block(block: FactBlock) -> list[pa.Array]:
     """The columns of a block as term keys."""
-    return [_keys(column) if block.form == "values" else _plain(column) for column in block.columns]
+    return [keys_of_values(column) if block.form == "values" else _plain(column) for column in block.columns]
 
 
 def _plain(column: pa.Array) -> pa.Array:
     return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
-
-
-def _keys(column: pa.Array) -> pa.Array:
-    if pa.types.is_string(column.type):
-        return pc.binary_join_element_wise('"', column, "")
-    if pa.types.is_integer(column.type):
-        return pc.binary_join_element_wise("^integer ", column.cast(pa.string()), "")
-    distinct = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    return pa.array([key_of(value) for value in distinct.dictionary.to_pylist()], pa.string()).take(distinct.indices)
 
 
 def facts_of(block: FactBlock, sign: int = 1, file: str | None = None, line: int | None = None) -> pa.RecordBatch:

@@ -68,6 +68,7 @@ from typing import Any
 
 from everlog.errors import EverlogError, ProgramError
 from everlog.formats.compression import check_readable
+from everlog.formats.missing import NULLS
 from everlog.limits import Limits
 from everlog.pipeline import settings_parts as parts
 from everlog.pipeline.outputs import OUTPUT_KINDS, REMOTE_HINT, Output
@@ -75,7 +76,7 @@ from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.settings_outputs import Outputs
 from everlog.pipeline.settings_parts import MaintainSettings, StreamSettings, ViewSettings
 from everlog.pipeline.settings_sources import Sources
-from everlog.pipeline.sources import KINDS, NULLS, InputSource
+from everlog.pipeline.sources import KINDS, InputSource
 from everlog.pipeline.toml_reader import (
     ANY_TEXT,
     COUNT,

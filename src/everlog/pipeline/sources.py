@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from everlog.errors import UsageError
+from everlog.formats.missing import NULLS
 from everlog.formats.reading import RDF_FORMATS, TABLE_FORMATS
 from everlog.pipeline.places import is_remote, local_text
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 KINDS = ("appends", "snapshot", "changes")
-NULLS = ("refuse", "skip", "empty")
 UPDATE_FORMATS = ("updates", "patch")  # JSON lines of updates, RDF Patch; of sources of changes only
 
 

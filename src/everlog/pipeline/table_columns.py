@@ -17,8 +17,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from everlog.errors import DataError, FormatError, UsageError
+from everlog.formats.arrow_columns import value_type
 from everlog.formats.compression import open_bytes
-from everlog.formats.parquet import value_type
 from everlog.pipeline.csv_columns import sign_column
 from everlog.pipeline.delta_sources import delta_schema
 from everlog.pipeline.documents import gather_documents

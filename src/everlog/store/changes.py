@@ -20,6 +20,8 @@ from everlog.rules.affected import affected_names
 from everlog.rules.syntax import Rule
 from everlog.store.rows import Rows, column_names
 
+_COUNTS = ("inserted", "deleted", "already_there", "not_there", "skipped", "marked_explicit", "marked_implicit")
+
 
 @dataclass
 class Report:
@@ -31,6 +33,7 @@ class Report:
     deleted: int = 0
     already_there: int = 0  # inserts without effect
     not_there: int = 0  # deletes without effect
+    skipped: int = 0  # rows that were left out because a value is missing
     marked_explicit: int = 0  # facts that the next update takes away, seen while this one worked
     marked_implicit: int = 0  # facts that may go with them
     seconds: float = 0.0
@@ -42,7 +45,7 @@ class Report:
         """One report for updates that were made one after the other."""
         total = cls([phase for report in reports for phase in report.phases], reports[-1].strategy)
         for report in reports:
-            for count in ("inserted", "deleted", "already_there", "not_there", "marked_explicit", "marked_implicit"):
+            for count in _COUNTS:
                 setattr(total, count, getattr(total, count) + getattr(report, count))
             total.seconds += report.seconds
             total.rebuilt = total.rebuilt or report.rebuilt
@@ -84,6 +87,7 @@ class Report:
             "deleted": self.deleted,
             "already_there": self.already_there,
             "not_there": self.not_there,
+            "skipped": self.skipped,
             "rule_applications": self.rule_applications,
             "rounds": self.rounds,
             "marked_explicit": self.marked_explicit,

@@ -1,15 +1,14 @@
 """How do a caller's facts become columns of ids?
 
-A caller may give rows of terms, Arrow tables, or blocks as file readers make them. All become one batch per relation,
-with every fact checked against the relation's arity.
+In whichever shape a caller gives them (given_facts.py), they become one batch per relation, with every fact checked
+against the relation's arity.
 """
 
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 
@@ -17,28 +16,10 @@ from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.weighted import WeightedFacts
+from everlog.formats.missing import MissingValues
 from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-Row = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class EncodedFacts:
-    """Facts of one relation that have ids already; the way a log is read."""
-
-    relation: str
-    facts: WeightedFacts
-
-    @property
-    def arity(self) -> int:
-        return self.facts.arity
-
-
-FactsArgument = Mapping[str, "Iterable[Any] | pa.Table"] | Iterable[FactBlock | EncodedFacts]
+from everlog.store.given_facts import ColumnNames, EncodedFacts, FactsArgument, Row, given_facts
 
 
 class Batch:
@@ -73,21 +54,21 @@ def layered(*arities: Mapping[str, int]) -> ChainMap[str, int]:
 class FactEncoder:
     """Batches by relation, in the order of first mention."""
 
-    def __init__(self, dictionary: Dictionary, arities: Mapping[str, int]) -> None:
-        self._dictionary = dictionary
+    def __init__(self, dictionary: Dictionary, arities: Mapping[str, int], names: ColumnNames | None = None) -> None:
+        """`names`: the columns of relations whose columns are declared."""
+        self._dictionary, self._names = dictionary, names
         self._arities = layered({}, arities, {TRIPLE: 3, QUAD: 4})
         self.batches: dict[str, Batch] = {}
 
-    def add(self, facts: FactsArgument) -> None:
-        if isinstance(facts, Mapping):
-            for relation, rows in facts.items():
-                self._add_any(relation, rows)
-        else:
-            for block in facts:
-                if isinstance(block, EncodedFacts):
-                    self._batch(block.relation, block.arity).add(list(block.facts.columns), block.facts.rows)
-                else:
-                    self._add_block(block)
+    def add(self, facts: FactsArgument, missing: MissingValues | None = None) -> None:
+        """Facts in any shape; `missing` says what becomes of rows without a value."""
+        for part in given_facts(facts, self._names, missing):
+            if isinstance(part, EncodedFacts):
+                self._batch(part.relation, part.arity).add(list(part.facts.columns), part.facts.rows)
+            elif isinstance(part, FactBlock):
+                self._add_block(part)
+            else:
+                self._add_rows(part.relation, part.rows)
 
     def add_atoms(self, atoms: Iterable[Atom]) -> None:
         """Ground atoms of a program."""
@@ -97,23 +78,12 @@ class FactEncoder:
             by_relation.setdefault(atom.relation, []).append(row)
         self.add(by_relation)
 
-    def _add_any(self, relation: str, rows: Any) -> None:
-        if isinstance(rows, FactBlock):
-            self._add_block(rows)
-        elif hasattr(rows, "combine_chunks") and hasattr(rows, "column_names"):  # a pyarrow Table, unimported
-            table = rows.combine_chunks()
-            arrays = tuple(column.combine_chunks() for column in table.columns)
-            self._add_block(FactBlock(relation, arrays))
-        else:
-            self._add_rows(relation, rows)
-
     def _add_block(self, block: FactBlock) -> None:
         from everlog.dictionary.columns import encode_block
 
         self._batch(block.relation, block.arity).add(list(encode_block(self._dictionary, block)), len(block))
 
-    def _add_rows(self, relation: str, rows: Iterable[Any]) -> None:
-        listed = [row if isinstance(row, tuple) else tuple(row) if isinstance(row, list) else (row,) for row in rows]
+    def _add_rows(self, relation: str, listed: Sequence[Row]) -> None:
         if not listed:
             return
         arity = self._arities.get(relation, len(listed[0]))

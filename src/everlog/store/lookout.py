@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from everlog.engines.interface import MaintainingEngine
 from everlog.errors import EverlogError
+from everlog.formats.missing import MissingValues
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch, FactEncoder
 from everlog.store.updates import Update
@@ -44,7 +45,7 @@ class Lookout:
     def _mark(self, engine: MaintainingEngine, update: Update, report: Report) -> None:
         try:
             deleted = FactEncoder(engine.dictionary, self.arities)
-            deleted.add(update.delete)
+            deleted.add(update.delete, MissingValues(update.nulls))
         except (EverlogError, TypeError, ValueError):
             return  # it will be told when it is its turn
         self.encoded = update, deleted.batches

@@ -12,7 +12,7 @@ import numpy as np
 
 from everlog.facts.weighted import WeightedFacts
 from everlog.rules.syntax import Program
-from everlog.store.encoding import EncodedFacts
+from everlog.store.given_facts import EncodedFacts
 from everlog.store.records import Record
 
 

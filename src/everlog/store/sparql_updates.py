@@ -34,7 +34,7 @@ from everlog.sparql.requests import (
 )
 from everlog.store.answers import prepare, solutions_of
 from everlog.store.changes import Change
-from everlog.store.encoding import EncodedFacts
+from everlog.store.given_facts import EncodedFacts
 from everlog.store.state import State
 from everlog.store.updates import Update
 

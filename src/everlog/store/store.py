@@ -25,9 +25,9 @@ from everlog.limits import Limits
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE
 from everlog.store.changes import Change
-from everlog.store.encoding import FactsArgument
 from everlog.store.engines import refuse_views, rewrites_pay
 from everlog.store.gathering import Gathering
+from everlog.store.given_facts import FactsArgument
 from everlog.store.history import HistoryLimits
 from everlog.store.reading import ReadOnlyKnowledgeBase
 from everlog.store.state import State
@@ -208,11 +208,26 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         types: Sequence[str] | None = None,
         header: bool = False,
         graph: str | None = None,
+        nulls: str = "refuse",
     ) -> Change:
-        """Insert the facts of a file; the format is known by its name."""
+        """Insert the facts of a file; the format is known by its name.
+
+        Args:
+            relation: Where the rows of a table go; the file's stem by default.
+            types: A type for each column of a CSV or TSV file; by default a value is what it looks like ("any").
+            header: Whether the first row of a CSV or TSV file holds names, not values.
+            graph: The named graph (an IRI) for RDF that names none.
+            nulls: What becomes of rows in which a value is missing: "refuse", "skip" (`change.report.skipped` counts
+                them), or read as "" ("empty").
+        """
+        from everlog.formats.missing import MissingValues
         from everlog.formats.reading import read_facts
 
-        return self.update(insert=read_facts(path, relation=relation, types=types, header=header, graph=graph))
+        missing = MissingValues(nulls)
+        facts = read_facts(path, relation=relation, types=types, header=header, graph=graph, missing=missing)
+        change = self.update(insert=facts)
+        change.report.skipped += missing.skipped
+        return change
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before; `options` are those of `Transaction.only`."""
@@ -238,10 +253,11 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         delete: FactsArgument | None = None,
         add_rules: RulesArgument | None = None,
         remove_rules: Sequence[str] = (),
+        nulls: str = "refuse",
     ) -> Change:
         """The change that an update would make; nothing is changed."""
         with self._timeline.writing() as transaction:
-            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules))
+            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules, nulls))
 
     def stream(
         self,

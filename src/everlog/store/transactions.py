@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.terms import Term
+from everlog.formats.missing import MissingValues
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
@@ -41,7 +42,8 @@ from everlog.store.applying import (
 from everlog.store.changes import Change, Report
 from everlog.store.collecting import no_collecting
 from everlog.store.constraints import check_constraints
-from everlog.store.encoding import Batch, EncodedFacts, FactEncoder, layered
+from everlog.store.encoding import Batch, FactEncoder, layered
+from everlog.store.given_facts import EncodedFacts
 from everlog.store.interrupts import Interrupts
 from everlog.store.lookout import Lookout
 from everlog.store.records import Record
@@ -321,10 +323,11 @@ class Transaction(TakesUpdates):
         in_rules = before.rule_arities if rules is before.rules else rule_arities(rules)
         if rules is not before.rules:
             self._check(rules, in_rules, program)
-        inserted, deleted = self._encode(update, program, in_rules, lookout)
+        report = Report()
+        inserted, deleted = self._encode(update, program, in_rules, lookout, report)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
         target = self._target(rules, prefixes, views, inserted, in_rules)
-        checked = CheckedUpdate(inserted, deleted, target, Report())
+        checked = CheckedUpdate(inserted, deleted, target, report)
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
@@ -340,7 +343,12 @@ class Transaction(TakesUpdates):
             raise ProgramError(problems)
 
     def _encode(
-        self, update: Update, program: Program, in_rules: Mapping[str, int], lookout: Lookout | None
+        self,
+        update: Update,
+        program: Program,
+        in_rules: Mapping[str, int],
+        lookout: Lookout | None,
+        report: Report,
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         before, dictionary = self._state.definitions, self._state.dictionary
         arities = settled_arities(self._workings, before, in_rules)
@@ -348,7 +356,9 @@ class Transaction(TakesUpdates):
             lookout.arities = arities
         inserting = FactEncoder(dictionary, arities)
         inserting.add_atoms(program.facts)
-        inserting.add(update.insert)
+        missing = MissingValues(update.nulls)
+        inserting.add(update.insert, missing)
+        report.skipped = missing.skipped
         ahead = lookout.encoded if lookout is not None else None
         # What was encoded ahead knew nothing of relations that this very update brings in.
         if (
@@ -359,7 +369,8 @@ class Transaction(TakesUpdates):
         ):
             return inserting.batches, ahead[1]
         deleting = FactEncoder(dictionary, layered({b.relation: b.arity for b in inserting.batches.values()}, arities))
-        deleting.add(update.delete)
+        deleting.add(update.delete, missing)
+        report.skipped = missing.skipped
         return inserting.batches, deleting.batches
 
     def _target(

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 from everlog.errors import DataError, EverlogError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.terms import Term, key_of, term_of
+from everlog.formats.missing import MissingValues
 from everlog.rules.syntax import Program, Rule
-from everlog.store.encoding import FactsArgument
+from everlog.store.given_facts import ColumnNames, EncodedFacts, FactsArgument, given_facts, kept, named_fact
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -48,6 +49,7 @@ class Update:
     delete: FactsArgument = field(default_factory=dict)
     add_rules: str | Program | Sequence[Rule] | None = None
     remove_rules: Sequence[str] = ()
+    nulls: str = "refuse"  # what becomes of rows in which a value is missing (formats/missing.py)
     place: Place | None = field(default=None, compare=False)
 
     @classmethod
@@ -57,9 +59,10 @@ class Update:
         delete: FactsArgument | None,
         add_rules: str | Program | Sequence[Rule] | None,
         remove_rules: Sequence[str],
+        nulls: str = "refuse",
     ) -> Update:
         """An update of what was named; nothing is as good as no facts."""
-        return cls({} if insert is None else insert, {} if delete is None else delete, add_rules, remove_rules)
+        return cls({} if insert is None else insert, {} if delete is None else delete, add_rules, remove_rules, nulls)
 
     @property
     def changes_rules(self) -> bool:
@@ -109,7 +112,7 @@ def read_updates(path: str | Path, stream: BinaryIO | None = None) -> Iterator[U
             written.delete,
             written.add_rules,
             written.remove_rules,
-            Place(str(path), written.line),
+            place=Place(str(path), written.line),
         )
 
 
@@ -124,22 +127,17 @@ def placing_errors(place: Place | None) -> Iterator[None]:
         raise
 
 
-def fact_keys(facts: FactsArgument) -> Iterator[tuple[str, tuple[str, ...]]]:
+def fact_keys(
+    facts: FactsArgument, names: ColumnNames | None = None, nulls: str = "refuse"
+) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Relation and term keys of each fact, in the order given."""
-    if isinstance(facts, Mapping):
-        for relation, rows in facts.items():
-            if isinstance(rows, FactBlock):
-                yield from _block_keys(rows)
-            elif hasattr(rows, "column_names"):  # an Arrow table
-                yield from _block_keys(FactBlock(relation, tuple(rows.columns)))
-            else:
-                for row in rows:
-                    terms = row if isinstance(row, tuple | list) else (row,)
-                    yield relation, tuple(map(key_of, terms))
-    else:
-        for block in facts:
-            assert isinstance(block, FactBlock), "only a log gives facts by ids"
-            yield from _block_keys(block)
+    for part in given_facts(facts, names, MissingValues(nulls)):
+        assert not isinstance(part, EncodedFacts), "only a log gives facts by ids"
+        if isinstance(part, FactBlock):
+            yield from _block_keys(part)
+        else:
+            for row in part.rows:
+                yield part.relation, tuple(map(key_of, row))
 
 
 def _block_keys(block: FactBlock) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -148,7 +146,7 @@ def _block_keys(block: FactBlock) -> Iterator[tuple[str, tuple[str, ...]]]:
         yield block.relation, row if block.form == "keys" else tuple(map(key_of, row))
 
 
-def net_effect(updates: Sequence[Update]) -> Update:
+def net_effect(updates: Sequence[Update], names: ColumnNames | None = None) -> Update:
     """One update that does what all of them do, one after the other; none of them changes rules.
 
     >>> first = update_of({"insert": [["p", 1], ["p", 2]]})
@@ -159,8 +157,8 @@ def net_effect(updates: Sequence[Update]) -> Update:
     last: dict[tuple[str, tuple[str, ...]], bool] = {}  # each fact, and whether it is there in the end
     for update in updates:
         assert not update.changes_rules, "rules change one update at a time"
-        last.update((fact, False) for fact in fact_keys(update.delete))
-        last.update((fact, True) for fact in fact_keys(update.insert))
+        last.update((fact, False) for fact in fact_keys(update.delete, names, update.nulls))
+        last.update((fact, True) for fact in fact_keys(update.insert, names, update.nulls))
     insert: dict[str, list[tuple[Term, ...]]] = {}
     delete: dict[str, list[tuple[Term, ...]]] = {}
     for (relation, keys), there in last.items():
@@ -172,7 +170,7 @@ def _facts(facts: Any, part: str, place: Place | None) -> FactsArgument:
     if facts is None:
         return {}
     if isinstance(facts, Mapping):
-        return {relation: list(rows) if isinstance(rows, Iterator) else rows for relation, rows in facts.items()}
+        return {relation: kept(rows) for relation, rows in facts.items()}
     if isinstance(facts, str) or not isinstance(facts, Iterable):
         raise _wrong(f"{part} is a list of facts", place, hint=f'write {{"{part}": [["edge", "a", "b"]]}}')
     listed = list(facts)
@@ -180,13 +178,9 @@ def _facts(facts: Any, part: str, place: Place | None) -> FactsArgument:
         return listed
     by_relation: dict[str, list[tuple[Any, ...]]] = {}
     for number, fact in enumerate(listed, start=1):
-        if not isinstance(fact, list | tuple) or not fact or not isinstance(fact[0], str) or not fact[0]:
-            raise _wrong(
-                f"{part}, fact {number}: not a fact: {fact!r:.80}",
-                place,
-                hint='a fact is a list of a relation and terms, such as ["edge", "a", 3]',
-            )
-        by_relation.setdefault(fact[0], []).append(tuple(fact[1:]))
+        with placing_errors(place):
+            found = named_fact(fact, f"{part}, fact {number}: ")
+        by_relation.setdefault(found.relation, []).extend(found.rows)
     return by_relation
 
 

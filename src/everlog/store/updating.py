@@ -8,7 +8,7 @@ from typing import Any
 
 from everlog.rules.syntax import Program, Rule
 from everlog.store.changes import Change
-from everlog.store.encoding import FactsArgument
+from everlog.store.given_facts import FactsArgument
 from everlog.store.updates import Update
 
 RulesArgument = str | Program | Sequence[Rule]
@@ -29,13 +29,19 @@ class TakesUpdates(ABC):
         """Remove rules by name, or by their text up to the names of variables."""
         return self.update(remove_rules=[names] if isinstance(names, str) else names)
 
-    def insert(self, relation: str, rows: Any) -> Change:
-        """Insert explicit facts: rows of terms, or an Arrow table."""
-        return self.update(insert={relation: rows})
+    def insert(self, relation: str, rows: Any, *, nulls: str = "refuse") -> Change:
+        """Insert explicit facts.
 
-    def delete(self, relation: str, rows: Any) -> Change:
-        """Delete explicit facts; what still follows from the rest stays."""
-        return self.update(delete={relation: rows})
+        Args:
+            rows: A list of tuples, of dictionaries by column name, or of terms; a pandas or Polars frame, an Arrow
+                table, or whatever else gives one; a NumPy array.
+            nulls: What becomes of rows in which a value is missing: "refuse", "skip", or read as "" ("empty").
+        """
+        return self.update(insert={relation: rows}, nulls=nulls)
+
+    def delete(self, relation: str, rows: Any, *, nulls: str = "refuse") -> Change:
+        """Delete explicit facts, given as for `insert`; what still follows from the rest stays."""
+        return self.update(delete={relation: rows}, nulls=nulls)
 
     def update(
         self,
@@ -46,10 +52,12 @@ class TakesUpdates(ABC):
         remove_rules: Sequence[str] = (),
         name: str = "<rules>",
         strategy: str | None = None,
+        nulls: str = "refuse",
     ) -> Change:
         """Apply one atomic update: facts become (explicit \\ delete) ∪ insert, rules likewise, and all that follows.
 
-        A failed update leaves the version before it. The strategy is the knowledge base's own unless one is named.
+        Facts are given by relation, each as for `insert`. A failed update leaves the version before it. The strategy is
+        the knowledge base's own unless one is named.
         """
-        update = Update.of(insert, delete, add_rules, remove_rules)
+        update = Update.of(insert, delete, add_rules, remove_rules, nulls)
         return self.apply(update, name=name if update.changes_rules else None, strategy=strategy)

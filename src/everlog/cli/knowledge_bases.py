@@ -25,6 +25,9 @@ KbArgument = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
 
+NullsOption = Annotated[
+    str, typer.Option("--nulls", metavar="RULE", help="Rows without a value: refuse, skip, or read as empty text.")
+]
 RewritesOption = Annotated[
     bool, typer.Option("--rewrites/--no-rewrites", help="Evaluate transitive rules linearly: same facts, sooner.")
 ]
@@ -55,11 +58,13 @@ def materialised(
     *,
     data: Sequence[str] = (),
     header: bool = False,
+    nulls: str = "refuse",
     engine: str = "columnar",
     limits: Limits | None = None,
     rewrites: bool = True,
 ) -> KnowledgeBase:
     """A knowledge base in memory: the program of that name, the files it imports, and those that a command names."""
+    from everlog.formats.missing import MissingValues
     from everlog.store import program_files
     from everlog.store.store import KnowledgeBase
 
@@ -70,9 +75,17 @@ def materialised(
     ]
     kb = KnowledgeBase(engine=engine, limits=limits, rewrites=rewrites)
     kb.on_progress = component_progress(progress)
-    kb.update(insert=program_files.read_sources(sources, progress), add_rules=program)
+    missing = MissingValues(nulls)
+    kb.update(insert=program_files.read_sources(sources, progress, missing), add_rules=program)
+    tell_skipped(missing.skipped)
     kb.on_progress = None
     return kb
+
+
+def tell_skipped(rows: int) -> None:
+    """Say on stderr how many rows were left out."""
+    if rows:
+        print(f"{rows:,} rows without a value were skipped", file=sys.stderr)
 
 
 def component_progress(progress: Progress) -> Callable[[int, int, Any], None]:

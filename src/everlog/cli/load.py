@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, component_progress, open_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, NullsOption, component_progress, open_kb, tell_skipped
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 
@@ -28,6 +28,7 @@ def load(
         typer.Argument(help="Programs (.dl), RDF, JSON lines, tables named like their relation (or REL=FILE)."),
     ],
     header: Annotated[bool, typer.Option("--header", help="The first line of each table names its columns.")] = False,
+    nulls: NullsOption = "refuse",
     as_json: JsonOption = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say on stderr what is going on.")] = False,
 ) -> None:
@@ -35,15 +36,19 @@ def load(
     with outcome(as_json=as_json), Progress(verbose=verbose, quiet=as_json) as progress:
         program, sources = _read(files, header)
         with open_kb(kb, make=True) as opened:
+            from everlog.formats.missing import MissingValues
             from everlog.store.program_files import read_sources
 
+            missing = MissingValues(nulls)
             opened.on_progress = component_progress(progress)
-            change = opened.update(insert=read_sources(sources, progress), add_rules=program)
+            change = opened.update(insert=read_sources(sources, progress, missing), add_rules=program)
+            change.report.skipped += missing.skipped
         progress.close()
         if as_json:
             print_json({"version": change.version, "relations": _counts(change), **change.report.as_data()})
         else:
             _print(change)
+            tell_skipped(change.report.skipped)
 
 
 def _read(files: list[str], header: bool) -> tuple[Program, list[FactFile]]:

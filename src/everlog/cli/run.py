@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everlog.cli.knowledge_bases import RewritesOption
+from everlog.cli.knowledge_bases import NullsOption, RewritesOption
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 from everlog.errors import UsageError
@@ -55,6 +55,7 @@ def run(
         typer.Option("--data", metavar="REL=FILE", help="A table for a relation; REL(string,integer)=FILE types it."),
     ] = None,
     header: Annotated[bool, typer.Option("--header", help="The first line of each table names its columns.")] = False,
+    nulls: NullsOption = "refuse",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", metavar="DIR", help="Write relations here, one file each.")
     ] = None,
@@ -92,6 +93,7 @@ def run(
             progress,
             data=data or [],
             header=header,
+            nulls=nulls,
             engine=engine.value,
             limits=limits,
             rewrites=rewrites,

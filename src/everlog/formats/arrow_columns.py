@@ -29,6 +29,7 @@ def fact_block(
     row: int = 1,
 ) -> FactBlock:
     """The rows of columns as facts; `row` is the number of the first."""
+    columns = [c.cast(pa.string()) if pa.types.is_string_view(c.type) else c for c in columns]  # which none can filter
     lacking = [(name, column) for name, column in zip(names, columns, strict=True) if column.null_count]
     if lacking and missing.refuses:
         name, column = lacking[0]

@@ -86,7 +86,7 @@ def _typed(texts: pa.Array, type_: str, column: int) -> tuple[pa.Array, Literal[
         integers = _small_integers(texts, r"^-?[0-9]+$" if type_ == "integer" else r"^(0|-?[1-9][0-9]*)$")
         if integers is not None:
             return integers, "values"
-    if type_ == "any" and not pc.any(pc.match_substring_regex(texts, _MAYBE_NO_STRING), min_count=0).as_py():
+    if type_ == "any" and not pc.any(pc.match_substring_regex(texts, f"^(?:{MAYBE_NO_STRING})"), min_count=0).as_py():
         return texts, "values"
     return _keys(texts, type_, column), "keys"
 
@@ -193,7 +193,7 @@ _LOOKS = re.compile(
     rf"|(?P<time>{_CLOCK})"
     rf"|(?P<iri>{_BRACKETED.pattern})"
 )
-_MAYBE_NO_STRING = f"^([-.<0-9]|({_TRUTH})$)"  # what all of them match, for columns at a time
+MAYBE_NO_STRING = f"[-.<0-9]|(?:{_TRUTH})$"  # how all of them begin, for columns at a time
 
 READERS: dict[str, Callable[[str], Term]] = {
     "string": _text,

@@ -2,7 +2,7 @@
 
 The extension says how to read it, before one of a compression (``edge.csv.gz``); `format` says otherwise:
 
-    .csv .tsv                                 rows of one relation; a value is what it looks like, or of the `types` given
+    .csv .tsv                                 rows of one relation; values are what they look like, or of `types`
     .parquet .arrow .feather                  rows of one relation, with the types of the file
     .jsonl .ndjson                            lines like ["edge", "a", "b"], of any relations
     .nt .nq .ttl .trig .rdf .owl .xml .jsonld RDF: `triple`, and `quad` for named graphs

@@ -2,7 +2,7 @@
 
 A line without quotes is a row, cut at the delimiter. A line with quotes is one too if it is well formed by itself; if
 all lines of a file are of these two kinds, no field spans lines, and the file may be split anywhere. Any other file is
-read by one task. Cells without a value, and typed columns other than strings and plain integers, are left to Python
+read by one task. Cells without a value, and those that are not strings or plain integers, are left to Python
 (row_parsing.py), where `fields` knows their rules.
 """
 
@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from everlog.formats.compression import open_bytes
+from everlog.formats.fields import MAYBE_NO_STRING
 from everlog.pipeline.documents import gather_documents, parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.partitions import partition_names, with_partitions
@@ -32,6 +33,8 @@ NOTHING, PLAIN, FOR_PYTHON, UNSPLITTABLE, HEADER = 0, 1, 2, 3, 4
 
 _FIELD = r'(?:"[^"]*+(?:""[^"]*+)*+"|[^"{0}]*+)'
 _INTEGER = r"\A[+-]?[0-9]{1,18}\z"  # more digits than 64 bits hold are left to Python
+_LOOKS_INTEGER = r"\A(?:0|-?[1-9][0-9]{0,17})\z"
+_LOOKS_OTHER = rf"\A(?:{MAYBE_NO_STRING})"
 
 
 @dataclass(frozen=True)
@@ -133,32 +136,45 @@ def _cut(lines: DataFrame, source: InputSource, files: list[SourceFile], rows: _
     step = with_partitions(lines, files, "file")
     step = step.withColumn("cells", f.split(line, re.escape(delimiter), -1)).withColumn("kind", told)
     keys = []
-    types = iter(source.types or ["string"] * len(rows.picked.cells))
+    types = iter(source.types or ["any"] * len(rows.picked.cells))
     for number, place in enumerate(rows.picked.arguments, 1):
         if place < 0:
             key = f.col(f"__p{-place - 1}")
-        elif next(types) == "integer":
-            key = f.concat(f.lit("^integer "), f.get(cells, f.lit(place)).cast("long").cast("string"))
         else:
-            key = f.concat(f.lit('"'), f.get(cells, f.lit(place)))
+            key = _key(f.get(cells, f.lit(place)), next(types))
         keys.append(f.when(kind == PLAIN, key).alias(f"c{number}"))
     sign = f.when(kind == PLAIN, _sign(rows.picked)).alias("sign")
     return step.select("kind", "file", sign, *keys, f.when(kind == FOR_PYTHON, line).alias("line"))
 
 
+def _key(cell: Column, type_: str) -> Column:
+    """The key of a cell in a row that is PLAIN."""
+    text = f.concat(f.lit('"'), cell)
+    if type_ == "integer":
+        return f.concat(f.lit("^integer "), cell.cast("long").cast("string"))
+    return (
+        text
+        if type_ == "string"
+        else f.when(cell.rlike(_LOOKS_INTEGER), f.concat(f.lit("^integer "), cell)).otherwise(text)
+    )
+
+
 def _plain(source: InputSource, rows: _Rows) -> Column:
     """Whether a row of cells needs no Python: its width is right, and each cell has a value of a simple type."""
     cells = f.col("cells")
-    types = source.types or ["string"] * len(rows.picked.cells)
-    if not set(types) <= {"string", "integer"}:
+    types = source.types or ["any"] * len(rows.picked.cells)
+    if not set(types) <= {"string", "integer", "any"}:
         return f.lit(False)
     plain = (f.size(cells) == rows.width) & f.is_valid_utf8(f.col("line"))
     for place, type_ in zip(rows.picked.cells, types, strict=True):
         cell = f.get(cells, f.lit(place))
+        plain = plain & f.coalesce(cell != "", f.lit(False))
         if type_ == "integer":
-            plain = plain & f.coalesce(cell.rlike(_INTEGER), f.lit(False))
+            plain = plain & cell.rlike(_INTEGER)
+        if type_ == "any":
+            plain = plain & (cell.rlike(_LOOKS_INTEGER) | ~cell.rlike(_LOOKS_OTHER))
         if source.null is not None:
-            plain = plain & f.coalesce(cell != source.null, f.lit(False))
+            plain = plain & (cell != source.null)
     for place in rows.picked.arguments:
         if place < 0:
             plain = plain & f.col(f"__p{-place - 1}").isNotNull()

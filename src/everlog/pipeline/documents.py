@@ -77,4 +77,4 @@ def _object_reader(source: InputSource, files: Sequence[SourceFile]) -> RowReade
     names = tuple(renamed(column)[1] for column in columns)
     assert source.relation is not None
     by_path = {file.path: file.partition for file in files}
-    return RowReader(source, source.relation, Picked(names, tuple(arguments)), by_path)
+    return RowReader(source, source.relation, Picked(names, tuple(arguments)), by_path, untyped="string")

@@ -53,12 +53,14 @@ class RowReader:
     Attributes:
         picked: which columns are arguments.
         partitions: the values of partition columns, by the file's path.
+        untyped: the type of texts where the source says none: JSON, other than CSV, says what is a string.
     """
 
     source: InputSource
     relation: str
     picked: Picked
     partitions: Mapping[str, Partition] = field(default_factory=dict)
+    untyped: str = "any"
 
     def facts(self, rows: Sequence[Row], file: str, log: RowLog) -> Batches:
         """Rows of one file as facts; those without a value, or with a wrong one, go to the log."""
@@ -93,12 +95,12 @@ class RowReader:
             if place < 0:
                 keys.append(pa.repeat(partition[-place - 1] or EMPTY, len(rows)))
                 continue
-            type_ = self.source.types[cell] if self.source.types is not None else None
+            type_ = self.source.types[cell] if self.source.types is not None else self.untyped
             keys.append(self._column(next(columns), type_, name, place + 1))
             cell += 1
         return [FactBlock(self.relation, tuple(keys), "keys")]
 
-    def _column(self, values: Sequence[Any], type_: str | None, name: str, place: int) -> pa.Array:
+    def _column(self, values: Sequence[Any], type_: str, name: str, place: int) -> pa.Array:
         """The keys of a column: texts by their type, other values as they are; an empty string for none."""
         texts = all(value is None or isinstance(value, str) for value in values)
         if not texts:
@@ -108,7 +110,7 @@ class RowReader:
         try:
             if self.source.date_format is not None and type_ in _DATES:
                 there = self._dates(there, type_)
-            columns, form = typed_columns([there], None if type_ is None else [type_])
+            columns, form = typed_columns([there], [type_])
         except WrongField as wrong:
             where = f"column {name!r}" if self.source.columns is not None or self.source.header else f"column {place}"
             raise DataError(f"{where}: {wrong.text!r} is not {wrong.expected}") from None
@@ -117,7 +119,7 @@ class RowReader:
             return keys
         return pc.replace_with_mask(pa.repeat(EMPTY, len(array)), array.is_valid(), keys)
 
-    def _key(self, value: Any, type_: str | None, name: str, place: int) -> str:
+    def _key(self, value: Any, type_: str, name: str, place: int) -> str:
         if isinstance(value, str):
             found: str = self._column([value], type_, name, place)[0].as_py()
             return found
@@ -139,10 +141,10 @@ class RowReader:
 
 
 def csv_row(reader: RowReader, line: int | None, text: str, fields: Sequence[str]) -> Row:
-    """A row of cells; a DataError where its change column says neither insert nor delete."""
+    """A row of cells, of which empty ones have no value; a DataError where its change column says nothing of use."""
     picked, null = reader.picked, reader.source.null
     cells = [fields[place] for place in picked.cells]
-    values = cells if null is None else [None if cell == null else cell for cell in cells]
+    values = [None if not cell or cell == null else cell for cell in cells]
     return Row(line, text, values, 1 if picked.change is None else _sign(fields[picked.change]))
 
 

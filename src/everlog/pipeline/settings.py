@@ -15,7 +15,7 @@
     types = ["iri", "double"]       # CSV, TSV and strings in JSON objects: a type for each of these columns
     header = true                   # CSV and TSV: the first row holds names
     delimiter = ";"                 # CSV: what is between cells
-    null = "NA"                     # CSV and TSV: the text of a cell without a value; "" for empty cells
+    null = "NA"                     # CSV and TSV: the text of a cell without a value, besides empty cells
     nulls = "refuse"                # tables: rows without a value stop a run; "skip" leaves them out, "empty" reads ""
     date_format = "%d.%m.%Y"        # CSV, TSV, JSON objects: how dates and times are written, as strptime has it
     graph = "http://ex.org/g"       # RDF only: the named graph for triples that name none

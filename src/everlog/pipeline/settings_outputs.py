@@ -18,7 +18,7 @@ from everlog.pipeline.sources import InputSource
 from everlog.pipeline.toml_reader import TomlReader
 from everlog.rules.diagnostics import Span
 from everlog.rules.syntax import Program
-from everlog.store.program_files import file_name
+from everlog.store.file_names import file_names, tell_changed
 from everlog.store.view_queries import ViewQuery
 from everlog.store.view_rows import shown_names
 from everlog.tables.layout import VERSION, WEIGHT
@@ -96,10 +96,13 @@ class Outputs:
 
         It is the file that `everlog run` writes, so CSV has no header.
         """
+        names = file_names(export.relation for export in program.exports)
         for export in program.exports:
             if export.path is None and export.relation in done:
                 continue
-            path = self.results / (export.path or f"{file_name(export.relation)}.csv")
+            path = self.results / (export.path or f"{names[export.relation]}.csv")
+            if export.path is None:
+                tell_changed(export.relation, str(path), names[export.relation])
             output = Output(export.relation, path, columns=self._names(export.relation), header=False)
             problem = output_problem(output)
             if problem is None:
@@ -117,7 +120,7 @@ class Outputs:
             place = one_spelling(output.path)
             problem = self._overwritten(place, tables, program, toml)
             for other, relation in seen.items():
-                if place == other:
+                if str(place).casefold() == str(other).casefold():
                     problem = f"{relation} and {output.key} would both be written to {output.path}"
                 elif place.is_relative_to(other) or other.is_relative_to(place):
                     problem = f"{output.path} would be inside the output of {relation}, or around it"

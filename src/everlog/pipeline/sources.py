@@ -9,8 +9,8 @@ names, so there `columns` gives them, all of them. Columns from a Hive-partition
 those of the file; they are integers or dates where all of them look like it, else strings.
 
 An empty cell or null is no value, so that the row's fact cannot be made. `nulls` says what then: the run is refused,
-the row skipped and counted, or the value read as an empty string. An empty cell of a CSV file is a value, the empty
-string, unless `null` says that it is none.
+the row skipped and counted, or the value read as an empty string. In CSV and TSV files `null` is another text that
+stands for no value.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class InputSource:
         relation: where rows of tables go; the file's stem by default, for a folder the folder's. JSON lines with a
             relation are objects, whose values are found by name; without one they are facts or updates.
         types: a type for each argument that comes from a CSV or TSV file (see formats/fields.py), or from strings in
-            JSON objects.
+            JSON objects; by default a cell of a file is what it looks like, and a string in JSON a string.
         header: whether the first row of each CSV or TSV file holds names.
         graph: the named graph for RDF that names none.
         columns: which columns of a table become arguments, in which order, and their names; all by default.
@@ -51,7 +51,7 @@ class InputSource:
             and goes.
         change_column: in a table of changes, the column that says insert or delete.
         delimiter: the character between the cells of a CSV file; a comma by default.
-        null: the text of a CSV or TSV cell that stands for no value.
+        null: a text in CSV and TSV cells that stands for no value, as an empty cell does.
         nulls: what to do with rows in which a value is missing: "refuse", "skip" or "empty".
         date_format: how dates and times are written in columns of these types, as `strptime` has it: "%d.%m.%Y".
     """

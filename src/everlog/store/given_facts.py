@@ -195,7 +195,7 @@ def _listed(relation: str, rows: Any, names: Sequence[str] | None) -> list[Row]:
         return [tuple(row[place] for place in places) for row in frame.itertuples(index=False, name=None)]
     if _is_array(rows):
         return _array_rows(relation, rows)
-    if isinstance(rows, str | bytes | Mapping | Path | io.IOBase) or not isinstance(rows, Iterable):
+    if isinstance(rows, str | bytes | Mapping | Path | io.IOBase) or not _is_iterable(rows):
         raise _no_rows(relation, rows)
     found = list(rows)
     if isinstance(rows, tuple) and found and all(_is_term(each) for each in found):
@@ -225,6 +225,12 @@ def _by_name(relation: str, number: int, row: Mapping[Any, Any], names: Sequence
             hint="give every row all columns and no others",
         )
     return tuple(row[name] for name in names)
+
+
+def _is_iterable(rows: Any) -> bool:
+    return (
+        isinstance(rows, Iterable) and getattr(rows, "shape", None) != ()
+    )  # NumPy's arrays of no dimension only claim so
 
 
 def _is_array(value: Any) -> bool:

@@ -6,6 +6,7 @@ relations to write, with or without a file. A command adds files of its own, eac
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -15,11 +16,13 @@ from pathlib import Path
 from everlog.errors import FormatError, OutputError, UsageError
 from everlog.facts.blocks import FactBlock
 from everlog.formats.compression import check_readable, split_name
-from everlog.formats.reading import read_facts
+from everlog.formats.missing import MissingValues
+from everlog.formats.reading import RDF_FORMATS, format_of, read_facts
 from everlog.formats.writing import write_facts
 from everlog.rules import parser
 from everlog.rules.constraints import is_constraint
 from everlog.rules.syntax import Program
+from everlog.store.file_names import file_names, tell_changed
 from everlog.store.store import KnowledgeBase
 
 _ASSIGNED = re.compile(r"(?P<relation>[^=(]+?)\s*(?:\((?P<types>[^)]*)\))?=(?P<path>.+)", re.DOTALL)
@@ -86,13 +89,24 @@ def assigned_source(argument: str, *, header: bool = False) -> FactFile:
     return source
 
 
-def read_sources(sources: Sequence[FactFile], says: Callable[[str], None] = lambda _: None) -> Iterator[FactBlock]:
+def read_sources(
+    sources: Sequence[FactFile],
+    says: Callable[[str], None] = lambda _: None,
+    missing: MissingValues | None = None,
+) -> Iterator[FactBlock]:
     """The facts of all files, file by file. A file that is missing is noticed before the first is read."""
     for source in sources:
         check_readable(source.path)
     for source in sources:
         says(f"reading {source.path}")
-        yield from read_facts(source.path, relation=source.relation, types=source.types, header=source.header)
+        of_rdf = format_of(source.path) in RDF_FORMATS  # where no value is ever missing
+        yield from read_facts(
+            source.path,
+            relation=source.relation,
+            types=source.types,
+            header=source.header,
+            missing=None if of_rdf else missing,
+        )
 
 
 def defined_relations(program: Program) -> list[str]:
@@ -117,23 +131,31 @@ def targets(program: Program, folder: Path | None, format: str | None) -> list[O
     """
     wanted: Iterable[tuple[str, str | None]] = [(each.relation, each.path) for each in program.exports]
     if folder is None:
-        return [OutputFile(relation, Path(path)) for relation, path in wanted if path is not None]
+        return _apart([OutputFile(relation, Path(path)) for relation, path in wanted if path is not None])
+    chosen = list(wanted) or [(relation, None) for relation in defined_relations(program)]
+    names = file_names(relation for relation, _ in chosen)
     found = []
-    for relation, path in wanted or [(relation, None) for relation in defined_relations(program)]:
+    for relation, path in chosen:
         if path is not None:
             found.append(OutputFile(relation, folder / path))
         else:
-            found.append(OutputFile(relation, folder / f"{file_name(relation)}.{format or 'csv'}", format or "csv"))
-    return found
+            place = folder / f"{names[relation]}.{format or 'csv'}"
+            tell_changed(relation, str(place), names[relation])
+            found.append(OutputFile(relation, place, format or "csv"))
+    return _apart(found)
 
 
-def file_name(relation: str) -> str:
-    """A relation's name as a file's: an IRI loses what file systems cannot take.
-
-    >>> file_name("path"), file_name("http://ex.org/a#b")
-    ('path', 'http_ex.org_a_b')
-    """
-    return re.sub(r"[^\w.-]+", "_", relation).strip("_") or "relation"
+def _apart(outputs: list[OutputFile]) -> list[OutputFile]:
+    """The outputs, unless two relations go to one file."""
+    relations: dict[str, str] = {}
+    for output in outputs:
+        other = relations.setdefault(os.path.realpath(output.path).casefold(), output.relation)
+        if other != output.relation:
+            raise UsageError(
+                f"{other} and {output.relation} would both be written to {output.path}",
+                hint='give each a file of its own: @export name "file.csv".',
+            )
+    return outputs
 
 
 def prepare_folder(folder: Path) -> None:

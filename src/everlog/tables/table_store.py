@@ -228,6 +228,6 @@ def folder_name(table: str) -> str:
     ('edge', 'http_ex.org_p-f529a9de', 'Edge-0f82fe72')
     """
     safe = re.sub(r"[^\w.-]+", "_", table).strip("_.")[:80]
-    # Some file systems take Edge and edge for the same, and what begins with _ is not a table.
-    plain = safe == table and table == table.lower() and not table.startswith("_")
+    # Some file systems take Edge and edge for the same; what begins with _ is not a table; digits at the end are ours.
+    plain = safe == table and table == table.lower() and not re.fullmatch(".*-[0-9a-f]{8}", table)
     return safe if plain else f"{safe}-{hashlib.sha256(table.encode()).hexdigest()[:8]}"

@@ -60,7 +60,7 @@ def test_terms(tmp_path: Path, value: str, key: str) -> None:
         ("[]", "not a fact"),
         ('[1, "a"]', "not a fact"),
         ('["", "a"]', "not a fact"),
-        ('["e", "a", null]', "argument 2: null is no term"),
+        ('["e", "a", null]', "argument 2 has no value"),
         ('["e", ["a"]]', "argument 1: a list is no term"),
         ('["e", {"@id": "a"}]', "'a' is not an absolute IRI"),
         ('["e", {"@id": "http://a b"}]', "is not an absolute IRI"),

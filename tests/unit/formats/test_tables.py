@@ -17,6 +17,7 @@ from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import DataError, EverlogError, FormatError, UsageError
 from everlog.facts.terms import IRI, Term
 from everlog.formats import csv as csv_files
+from everlog.formats.missing import MissingValues
 from everlog.formats.reading import read_facts
 
 
@@ -37,14 +38,11 @@ def rows(path: Path, **options: object) -> list[tuple[Term, ...]]:
         ("a,b", [("a", "b")]),
         ("a,b\r\nc,d\r\n", [("a", "b"), ("c", "d")]),
         ("a,b\n\nc,d\n\n", [("a", "b"), ("c", "d")]),
-        ("a,\n,b\n,\n", [("a", ""), ("", "b"), ("", "")]),
         ('"a,b","say ""hi"""\n', [("a,b", 'say "hi"')]),
         ('"two\nlines",x\n', [("two\nlines", "x")]),
-        ('"",x\n', [("", "x")]),
-        ('""\na\n', [("",), ("a",)]),
         ('5" disk,x\n', [('5" disk', "x")]),
         (" a , b\n", [(" a ", " b")]),
-        ("1,NULL\n", [("1", "NULL")]),
+        ("1,NULL\n", [(1, "NULL")]),
         ("\ufeffa,b\n", [("a", "b")]),
         ("()\n", [()]),
         ('"()"\n', [("()",)]),
@@ -61,7 +59,7 @@ def test_csv(tmp_path: Path, text: str, expected: list[tuple[str, ...]]) -> None
     [
         ("", []),
         ('a\t"b\n"c"\td\n', [("a", '"b'), ('"c"', "d")]),
-        ("a,b\t\n", [("a,b", "")]),
+        ("a,b\t7\n", [("a,b", 7)]),
         ("a\\tb\tc\n", [("a\\tb", "c")]),
         ("a\tb\r\n\nc\td", [("a", "b"), ("c", "d")]),
     ],
@@ -97,12 +95,116 @@ def test_integers_of_any_size(tmp_path: Path) -> None:
     assert rows(written(tmp_path, "s.csv", "1\n-2\n"), types=["integer"]) == [(1,), (-2,)]
 
 
-def test_any(tmp_path: Path) -> None:
-    path = written(tmp_path, "r.csv", "1\n-2.5\n1e3\ntrue\n<http://ex.org/a>\nhttp://ex.org/a\nTrue\n1.\n<a>\n")
-    expected = [1, Decimal("-2.5"), 1000.0, True, IRI("http://ex.org/a"), "http://ex.org/a", "True", "1.", "<a>"]
-    found = [row[0] for row in rows(path, types=["any"])]
-    assert found == expected
-    assert [type(term) for term in found] == [type(term) for term in expected]
+LOOKS: dict[str, Term] = {
+    "1": 1,
+    "-7": -7,
+    str(2**80): 2**80,
+    "-2.5": Decimal("-2.5"),
+    "1.50": Decimal("1.5"),
+    ".5": Decimal("0.5"),
+    "1e3": 1000.0,
+    "true": True,
+    "False": False,
+    "2024-05-31": dt.date(2024, 5, 31),
+    "2024-05-31T12:30:00Z": dt.datetime(2024, 5, 31, 12, 30, tzinfo=dt.UTC),
+    "2024-05-31 12:30:00": dt.datetime(2024, 5, 31, 12, 30),
+    "12:30:00": dt.time(12, 30),
+    "<http://ex.org/a>": IRI("http://ex.org/a"),
+}
+STRINGS = [
+    "http://ex.org/a",
+    "1.",
+    "<a>",
+    "007",
+    "+49",
+    "1e999",
+    "2024-02-30",
+    "0x10",
+    "12:30",
+    "NaN",
+    "yes",
+    "-",
+    " 1",
+]
+
+
+@pytest.mark.parametrize("options", [{}, {"types": ["any"]}])
+def test_values_are_what_they_look_like(tmp_path: Path, options: dict[str, list[str]]) -> None:
+    path = written(tmp_path, "r.csv", "\n".join([*LOOKS, *STRINGS]) + "\n")
+    found = [row[0] for row in rows(path, **options)]
+    assert found == [*LOOKS.values(), *STRINGS]
+    assert [type(term) for term in found] == [type(term) for term in (*LOOKS.values(), *STRINGS)]
+
+
+@pytest.mark.parametrize(("text", "term"), [*LOOKS.items(), *((text, text) for text in STRINGS)])
+def test_a_column_alone_is_no_other(tmp_path: Path, text: str, term: Term) -> None:
+    """Whole columns of integers and of strings go another way, to the same end."""
+    assert [(type(row[0]), row[0]) for row in rows(written(tmp_path, "r.csv", f"{text}\n"))] == [(type(term), term)]
+
+
+def test_strings_for_those_who_want_them(tmp_path: Path) -> None:
+    path = written(tmp_path, "r.csv", "1,true\n")
+    assert rows(path, types=["string", "string"]) == [("1", "true")]
+    assert rows(path, types=["string", "any"]) == [("1", True)]
+
+
+EMPTY_CELLS = 'n,name\n1,"x\ny"\n2,\n,z\n"",""\n3,w\n'
+
+
+def test_an_empty_cell_is_no_value(tmp_path: Path) -> None:
+    path = written(tmp_path, "r.csv", EMPTY_CELLS)
+    for types in (None, ["string", "string"], ["integer", "string"]):
+        with pytest.raises(DataError, match=r"r.csv:4: column 'name' has no value\n.*nulls=\"skip\"") as caught:
+            rows(path, header=True, types=types)
+        assert caught.value.line == 4
+    with pytest.raises(DataError, match="r.tsv:2: column 1 has no value"):
+        rows(written(tmp_path, "r.tsv", "a\tb\n\tc\n"))
+
+
+def test_rows_without_a_value_are_skipped_and_counted(tmp_path: Path) -> None:
+    missing = MissingValues("skip")
+    assert rows(written(tmp_path, "r.csv", EMPTY_CELLS), header=True, missing=missing) == [(1, "x\ny"), (3, "w")]
+    assert missing.skipped == 3
+
+
+def test_the_line_of_a_wrong_value_after_skipped_rows(tmp_path: Path) -> None:
+    path = written(tmp_path, "r.csv", ",x\n1,y\noops,z\n")
+    with pytest.raises(DataError, match="r.csv:3: column 1: 'oops' is not an integer"):
+        rows(path, types=["integer", "string"], missing=MissingValues("skip"))
+
+
+@pytest.mark.parametrize("types", [None, ["integer", "string"]])
+def test_empty_cells_as_empty_strings(tmp_path: Path, types: list[str] | None) -> None:
+    path = written(tmp_path, "r.csv", EMPTY_CELLS)
+    expected = [(1, "x\ny"), (2, ""), ("", "z"), ("", ""), (3, "w")]
+    assert rows(path, header=True, types=types, missing=MissingValues("empty")) == expected
+
+
+def test_nulls_of_parquet_files(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    pq.write_table(pa.table({"n": pa.array([1, None, 3]), "d": pa.array([dt.date(2024, 5, 31), None, None])}), path)
+    missing = MissingValues("skip")
+    assert rows(path, missing=missing) == [(1, dt.date(2024, 5, 31))]
+    assert missing.skipped == 2
+    empty = [(1, dt.date(2024, 5, 31)), ("", ""), (3, "")]
+    assert rows(path, missing=MissingValues("empty")) == empty
+
+
+def test_nulls_of_json_lines(tmp_path: Path) -> None:
+    path = written(tmp_path, "r.jsonl", '["p", 1, "a"]\n["p", null, "b"]\n')
+    with pytest.raises(DataError, match="r.jsonl:2: argument 1 has no value"):
+        rows(path)
+    missing = MissingValues("skip")
+    assert rows(path, missing=missing) == [(1, "a")]
+    assert missing.skipped == 1
+    assert rows(path, missing=MissingValues("empty")) == [(1, "a"), ("", "b")]
+
+
+def test_a_way_to_treat_nulls_that_does_not_exist(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="'drop' is no way to treat nulls; there are refuse, skip, empty"):
+        MissingValues("drop")
+    with pytest.raises(UsageError, match="a nt file has no rows without a value"):
+        rows(written(tmp_path, "r.nt", ""), missing=MissingValues("skip"))
 
 
 @pytest.mark.parametrize("type_", ["integer", "decimal", "double", "boolean", "date", "dateTime", "time", "iri"])
@@ -208,7 +310,7 @@ def test_parquet_and_arrow_keep_their_types(tmp_path: Path, column: pa.Array, ex
         (pa.array([["a"]]), "column 'x' holds list.*, which is no type of term"),
         (pa.array([{"a": 1}]), "column 'x' holds struct"),
         (pa.array([b"a"]), "column 'x' holds binary"),
-        (pa.array(["a", None]), "column 'x' has no value in row 2"),
+        (pa.array(["a", None]), "column 'x' in row 2 has no value"),
         (pa.array([1], pa.timestamp("ns")), "times are kept to the microsecond"),
     ],
 )

@@ -29,8 +29,16 @@ T = TypeVar("T")
 class Table(Generic[R]):
     """Rows of terms with named columns; a snapshot that later updates do not change."""
 
-    def __init__(self, dictionary: Dictionary, names: Sequence[str], columns: Sequence[Ids], rows: int) -> None:
-        self._dictionary = dictionary
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        names: Sequence[str],
+        columns: Sequence[Ids],
+        rows: int,
+        types: Sequence[str | None] = (),
+    ) -> None:
+        """`types`: those that are declared, for columns without values."""
+        self._dictionary, self._types = dictionary, types
         self.names = tuple(names)
         self._columns = list(columns)
         self._rows = rows
@@ -48,16 +56,29 @@ class Table(Generic[R]):
         return sorted(self, key=lambda row: tuple(map(order_key, row)))
 
     def arrow(self) -> pa.Table:
+        """An Arrow table. A column has the type of its terms if all have the same: integer, decimal, double, boolean,
+        date, dateTime, time; otherwise it holds their texts."""
         import pyarrow as pa
 
         from everlog.dictionary.columns import decode_columns
+        from everlog.facts.arrays import empty_array
 
-        return pa.table(dict(zip(_unique(self.names), decode_columns(self._dictionary, self._columns), strict=True)))
+        if self._types and not self._rows:
+            arrays = [empty_array(type_) for type_ in self._types]
+        else:
+            arrays = decode_columns(self._dictionary, self._columns)
+        return pa.table(dict(zip(_unique(self.names), arrays, strict=True)))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The Arrow PyCapsule interface, by which other libraries read the table: `polars.DataFrame(facts)`."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
 
     def pandas(self) -> pd.DataFrame:
+        """A pandas frame, with the columns of `arrow`."""
         return self.arrow().to_pandas()
 
     def polars(self) -> pl.DataFrame:
+        """A Polars frame, with the columns of `arrow`."""
         import polars
 
         frame = polars.from_arrow(self.arrow())

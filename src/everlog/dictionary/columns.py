@@ -6,7 +6,6 @@ the rows. Integers that fit into an id need not even that.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,8 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from everlog.dictionary.dictionary import INLINE_OFFSET, Dictionary, Ids
+from everlog.facts.arrays import array_of_keys
 from everlog.facts.blocks import FactBlock
-from everlog.facts.terms import Literal, key_of, term_of
+from everlog.facts.terms import key_of
 
 
 def encode_block(dictionary: Dictionary, block: FactBlock) -> list[Ids]:
@@ -74,8 +74,8 @@ def decode_columns(dictionary: Dictionary, columns: Sequence[Ids]) -> list[pa.Ar
 
 
 def decode_column(dictionary: Dictionary, ids: Ids) -> pa.Array:
-    """The terms of the ids as one Arrow array: integers, doubles or booleans where all are, otherwise their texts (an
-    IRI without brackets, a literal without its type or language); null where an id is UNBOUND.
+    """The terms of the ids as one Arrow array: of their type where all have one that Arrow knows, otherwise of their
+    texts (an IRI without brackets, a literal without its type or language); null where an id is UNBOUND.
 
     >>> d = Dictionary()
     >>> decode_column(d, np.array([d.encode(7), d.encode(8)], d.dtype)).type
@@ -85,26 +85,4 @@ def decode_column(dictionary: Dictionary, ids: Ids) -> pa.Array:
         return pa.array(ids.astype(np.int64) + INLINE_OFFSET)
     distinct, places = np.unique(ids, return_inverse=True)
     key, unbound = dictionary.key, dictionary.unbound
-    return _array(["" if id_ == unbound else key(id_) for id_ in distinct.tolist()]).take(pa.array(places))
-
-
-def _array(keys: Sequence[str]) -> pa.Array:
-    kinds = {key[: key.index(" ") + 1] if key[0] == "^" else key[0] for key in keys if key}
-    type_ = _TYPES.get(next(iter(kinds))) if len(kinds) == 1 else None
-    if type_ is not None:
-        terms = [term_of(key) if key else None for key in keys]
-        # A literal that is not canonical (007) has no value that says it; some integers need more than 64 bits.
-        if not any(isinstance(term, Literal) for term in terms):
-            with contextlib.suppress(OverflowError, pa.ArrowInvalid):
-                return pa.array(terms, type_)
-    return pa.array([_text(key) if key else None for key in keys], pa.string())
-
-
-def _text(key: str) -> str:
-    kind = key[0]
-    if kind in '"<':
-        return key[1:]
-    return "_:" + key[1:] if kind == "_" else key.partition(" ")[2]
-
-
-_TYPES: dict[str, pa.DataType] = {"^integer ": pa.int64(), "^double ": pa.float64(), "^boolean ": pa.bool_()}
+    return array_of_keys(["" if id_ == unbound else key(id_) for id_ in distinct.tolist()]).take(pa.array(places))

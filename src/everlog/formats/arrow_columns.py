@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everlog.errors import DataError
+from everlog.facts.arrays import keys_of_values
 from everlog.facts.blocks import FactBlock
-from everlog.formats.arrays import keys_of_values
 from everlog.formats.missing import MissingValues
 
 _EMPTY = '"'  # the key of the empty string

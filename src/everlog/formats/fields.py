@@ -32,8 +32,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everlog.errors import UsageError
+from everlog.facts.arrays import keys_of_values
 from everlog.facts.terms import IRI, Term, key_of
-from everlog.formats.arrays import keys_of_values
 
 
 class WrongField(Exception):

@@ -15,8 +15,8 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 
 from everlog.errors import FormatError, OutputError
+from everlog.facts.arrays import array_of_keys
 from everlog.facts.blocks import FactBlock
-from everlog.formats.arrays import array_of_keys
 from everlog.formats.arrow_columns import fact_block
 from everlog.formats.compression import open_bytes, split_name
 from everlog.formats.missing import MissingValues

@@ -87,7 +87,7 @@ def text_lines(
 def _table_lines(
     format: str, columns: Sequence[Sequence[str]], count: int, header: Sequence[str] | None
 ) -> Iterator[str]:
-    from everlog.formats.arrays import text_of_key
+    from everlog.facts.arrays import text_of_key
 
     delimiter, field = (",", _csv_field) if format == "csv" else ("\t", _tsv_field)
     if not columns:

@@ -141,7 +141,8 @@ def _info(
 ) -> dict[str, Any]:
     rules = tuple(name_rules(program.rules))
     arities = {**view_arities(views), **explicit.arities, **rule_arities(rules)}
-    definitions = Definitions(rules, dict(program.prefixes), views, arities, rule_arities(rules), evaluated)
+    declared = {each.relation: each for each in program.declarations}
+    definitions = Definitions(rules, dict(program.prefixes), views, arities, rule_arities(rules), evaluated, declared)
     info: dict[str, Any] = {"definitions": definitions_as_data(definitions), "relations": shapes_as_data(evaluated)}
     # Whoever opens the tables may go on from them only where everything is there that maintenance needs.
     heads = {head.relation for component in evaluated.components for rule in component.rules for head in rule.heads}

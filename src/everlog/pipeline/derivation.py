@@ -34,10 +34,10 @@ from everlog.pipeline.frame_columns import Columns, declared_columns
 from everlog.pipeline.frame_facts import GivenFrames
 from everlog.pipeline.job import facts_in_text, frames_of_keys
 from everlog.pipeline.materialise import ComponentReport, Materialised, materialise_frames
-from everlog.pipeline.output_names import head_names
 from everlog.pipeline.output_types import native_column, native_types
 from everlog.pipeline.rejects import from_spark
 from everlog.rules.checks import check_program
+from everlog.rules.column_names import relation_columns
 from everlog.rules.constraints import is_constraint
 from everlog.rules.mentions import mentioned
 from everlog.rules.parser import parse_program, read_program
@@ -295,7 +295,7 @@ class _Derivation:
                     hint="name each of them once",
                 )
             return names
-        named = head_names(self._program, relation) or self._given.names(relation)
+        named = relation_columns(self._program, relation) or self._given.names(relation)
         return named or tuple(f"c{place}" for place in range(1, arity + 1))
 
     def _types(self, relation: str, flowing: Types) -> Types:

@@ -1,7 +1,7 @@
 """What are the columns of an output called?
 
-As its `columns` say; else like the variables in the heads of the relation's rules, where all of them agree; else like
-the columns that its sources name, where they do; else c1, c2, …
+As its `columns` say; else as `@relation` declares; else like the variables in the heads of the relation's rules, where
+all of them agree; else like the columns that its sources name, where they do; else c1, c2, …
 """
 
 from __future__ import annotations
@@ -9,25 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from everlog.pipeline.sources import InputSource, renamed
-from everlog.rules.syntax import Program, Variable
+from everlog.rules.column_names import relation_columns
+from everlog.rules.syntax import Program
 
 _NOT_IN_DELTA = " ,;{}()\n\t="
 
 
 def column_names(program: Program, sources: Iterable[InputSource], relation: str) -> tuple[str, ...] | None:
     """The names that rules or sources give to the arguments of a relation, or None where they give none."""
-    if any(head.relation == relation for rule in program.rules for head in rule.heads):
-        return head_names(program, relation)
+    declared = any(each.relation == relation for each in program.declarations)
+    if declared or any(head.relation == relation for rule in program.rules for head in rule.heads):
+        return relation_columns(program, relation)
     named = named_by_sources(source for source in sources if source.relation == relation)
     return tuple(named[relation]) if relation in named else None
-
-
-def head_names(program: Program, relation: str) -> tuple[str, ...] | None:
-    """The names of the variables in the heads of a relation's rules, where all of them agree."""
-    heads = [head for rule in program.rules for head in rule.heads if head.relation == relation]
-    found = {tuple(arg.name if isinstance(arg, Variable) else "" for arg in head.args) for head in heads}
-    found |= {() for head in heads if any(isinstance(arg, Variable) and arg.anonymous for arg in head.args)}
-    return _agreed(found)
 
 
 def named_by_sources(sources: Iterable[InputSource]) -> dict[str, list[str]]:

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from everlog.errors import DataError, EverlogError
+from everlog.facts.arrays import keys_of_values
 from everlog.facts.blocks import FactBlock
-from everlog.formats.arrays import keys_of_values
 from everlog.formats.jsonl import read_jsonl
 from everlog.formats.rdf import read_rdf
 

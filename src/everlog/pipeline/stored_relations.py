@@ -11,8 +11,8 @@ from difflib import get_close_matches
 from typing import Any
 
 from everlog.errors import NotFoundError, UsageError
-from everlog.pipeline.output_names import head_names
 from everlog.plans.flat_rules import is_auxiliary
+from everlog.rules.column_names import relation_columns
 from everlog.rules.parser import parse_program
 from everlog.store.table_folders import DICTIONARY, relation_tables, table_of
 from everlog.store.view_queries import ViewQuery, view_query
@@ -78,7 +78,8 @@ def _definitions(commit: Commit) -> dict[str, Any]:
 
 def _names(commit: Commit, relation: str, state: TableState) -> tuple[str, ...]:
     said = _definitions(commit)
-    named = head_names(parse_program("\n".join(said["rules"]), "<tables>", said["prefixes"]), relation)
+    text = "\n".join([*said.get("declarations", ()), *said["rules"]])
+    named = relation_columns(parse_program(text, "<tables>", said["prefixes"]), relation)
     named = named or tuple(commit.info.get("columns", {}).get(relation, ()))
     return named if len(named) == len(state.columns) else state.columns
 

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from everlog.dictionary.hashed_ids import BLANK, INTEGER, IRI, OTHER, STRING, UNBOUND_ID
 from everlog.errors import DataError
+from everlog.facts.arrays import array_of_keys, text_of_key
 from everlog.facts.terms import Literal, key_of, term_of
-from everlog.formats.arrays import array_of_keys, text_of_key
 
 Ids = npt.NDArray[np.int64]
 

@@ -38,7 +38,7 @@ def check_program(
     before = {id(rule) for rule in passed}
     new = replace(program, rules=tuple(rule for rule in program.rules if id(rule) not in before))
     problems = [problem for check in OF_ONE_RULE for problem in check(new, known)]
-    if new.rules or program.facts or program.imports:
+    if new.rules or program.facts or program.imports or program.declarations:
         problems += [problem for check in OF_ALL_RULES for problem in check(program, known)]
     return problems
 
@@ -74,6 +74,8 @@ def _arguments(count: int) -> str:
 
 
 def _uses(program: Program) -> Iterator[tuple[str, int, Span | None]]:
+    for declaration in program.declarations:
+        yield declaration.relation, len(declaration.columns), declaration.span
     for item in program.imports:
         if item.relation is not None and item.types is not None:
             yield item.relation, len(item.types), item.span

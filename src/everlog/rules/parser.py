@@ -18,7 +18,7 @@ from typing import Any
 from everlog.errors import NotFoundError, ProgramError
 from everlog.rules.diagnostics import Diagnostic, SourceText, Span
 from everlog.rules.statements import MAX_DEPTH, Statement, Token, next_statement, skip_space
-from everlog.rules.syntax import Atom, Export, Import, Literal, Program, Rule
+from everlog.rules.syntax import Atom, Declaration, Export, Import, Literal, Program, Rule
 from everlog.rules.term_reader import TermReader
 
 MAX_PROBLEMS = 100  # enough, even for a file that is no rule file at all
@@ -41,6 +41,7 @@ def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] 
     facts: list[Atom] = []
     imports: list[Import] = []
     exports: list[Export] = []
+    declarations: list[Declaration] = []
     problems: list[Diagnostic] = []
     position = 0
     while (position := skip_space(text, position)) < len(text):
@@ -59,6 +60,8 @@ def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] 
                 imports.append(built)
             case Export():
                 exports.append(built)
+            case Declaration():
+                declarations.append(built)
             case _:
                 pass
         if len(problems) > MAX_PROBLEMS:
@@ -66,7 +69,7 @@ def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] 
             raise ProgramError([*problems[:MAX_PROBLEMS], last])
     if problems:
         raise ProgramError(problems)
-    return Program(tuple(rules), tuple(facts), terms.declared, tuple(imports), tuple(exports))
+    return Program(tuple(rules), tuple(facts), terms.declared, tuple(imports), tuple(exports), tuple(declarations))
 
 
 def parse_body(text: str, name: str = "<query>", prefixes: Mapping[str, str] | None = None) -> tuple[Literal, ...]:

@@ -28,6 +28,7 @@ from everlog.rules.syntax import (
     Bind,
     Call,
     Constant,
+    Declaration,
     Export,
     Expression,
     Filter,
@@ -58,9 +59,10 @@ _PRIMARY = 8
 
 
 def print_program(program: Program) -> str:
-    """A whole program: prefixes, imports, facts, rules, exports, one a line."""
+    """A whole program: prefixes, declarations, imports, facts, rules, exports, one a line."""
     prefixes = program.prefixes
     lines = [f"PREFIX {name}: {_iri_reference(iri)}" for name, iri in prefixes.items()]
+    lines += [print_declaration(item) for item in program.declarations]
     lines += [_import(item) for item in program.imports]
     lines += [print_atom(fact, prefixes) + "." for fact in program.facts]
     lines += [print_rule(rule, prefixes) for rule in program.rules]
@@ -215,6 +217,15 @@ def _quoted(text: str) -> str:
 
 def _code_point(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04X}"
+
+
+def print_declaration(item: Declaration) -> str:
+    """What a relation's columns are called."""
+    plain = (_WORD.fullmatch(name) and name not in KEYWORDS for name in item.columns)
+    names = [name if is_plain else f"?{name}" for name, is_plain in zip(item.columns, plain, strict=True)]
+    pairs = zip(names, item.types, strict=True)
+    columns = ", ".join(f"{name} {type_}" if type_ else name for name, type_ in pairs)
+    return f"@relation {item.relation}({columns}) ."
 
 
 def _import(item: Import) -> str:

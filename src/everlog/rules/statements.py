@@ -65,6 +65,7 @@ KEYWORDS = frozenset(
 )
 DIRECTIVES = {
     "@prefix": "PREFIX", "@base": "BASE", "@import": "IMPORT", "@export": "EXPORT", "@constraint": "CONSTRAINT",
+    "@relation": "RELATION",
 }  # fmt: skip
 
 

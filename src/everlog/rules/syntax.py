@@ -165,6 +165,19 @@ class Export:
 
 
 @dataclass(frozen=True)
+class Declaration:
+    """`@relation employee(name, boss, salary integer) .`: what the columns of a relation are called, and their types.
+
+    A type says how text becomes a value of the column; None leaves that to the text.
+    """
+
+    relation: str
+    columns: tuple[str, ...]
+    types: tuple[str | None, ...]
+    span: Span | None = _span()
+
+
+@dataclass(frozen=True)
 class Program:
     """What a rule file says."""
 
@@ -173,6 +186,7 @@ class Program:
     prefixes: Mapping[str, str] = field(default_factory=dict)
     imports: tuple[Import, ...] = ()
     exports: tuple[Export, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
 
 
 def expression_variables(expression: Expression | None) -> Iterator[Variable]:

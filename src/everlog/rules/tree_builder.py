@@ -27,6 +27,7 @@ from everlog.rules.syntax import (
     Bind,
     Call,
     Constant,
+    Declaration,
     Export,
     Expression,
     Filter,
@@ -101,19 +102,37 @@ class TreeBuilder(ExpressionBuilder):
             self.report("R112", "column types need a relation", types[1], help=f'@import rel "{text}" (…) .')
         return Import(text, relation, types[0] if types else None, header is not None, span=span)
 
+    def declaration(self, children: list[Any]) -> Declaration:
+        columns = children[3:-1:2]
+        names = [name for name, _, _ in columns]
+        for place, (name, _, span) in enumerate(columns):
+            if name in names[:place]:
+                self.report("R112", f"two columns are called {name}", span, help="give one of them another name")
+        types = tuple(type_ for _, type_, _ in columns)
+        return Declaration(str(children[1]), tuple(names), types, span=self.span(children))
+
+    def column(self, children: list[Any]) -> tuple[str, str | None, Span]:
+        name, *typed = children
+        for token in typed:
+            self._check_type(token)
+        return str(name).lstrip("?$"), str(typed[0]) if typed else None, self.span(children)
+
     def types(self, children: list[Any]) -> tuple[tuple[str, ...], Span]:
         tokens = children[1:-1:2]
         for token in tokens:
-            if str(token) not in COLUMN_TYPES:
-                close = get_close_matches(str(token), COLUMN_TYPES, n=1)
-                self.report(
-                    "R112",
-                    f"`{token}` is not a column type",
-                    self.span([token]),
-                    f"column types are {', '.join(COLUMN_TYPES)}",
-                    help=f"did you mean {close[0]}?" if close else None,
-                )
+            self._check_type(token)
         return tuple(str(token) for token in tokens), self.span(children)
+
+    def _check_type(self, token: Any) -> None:
+        if str(token) not in COLUMN_TYPES:
+            close = get_close_matches(str(token), COLUMN_TYPES, n=1)
+            self.report(
+                "R112",
+                f"`{token}` is not a column type",
+                self.span([token]),
+                f"column types are {', '.join(COLUMN_TYPES)}",
+                help=f"did you mean {close[0]}?" if close else None,
+            )
 
     def export(self, children: list[Any]) -> Export:
         _, relation, path = children

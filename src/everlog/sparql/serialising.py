@@ -20,8 +20,8 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from everlog.errors import OutputError, UsageError
+from everlog.facts.arrays import text_of_key
 from everlog.facts.terms import IRI, XSD, BlankNode, Literal, Term, key_of, lexical_and_datatype
-from everlog.formats.arrays import text_of_key
 from everlog.formats.rdf_writing import blank_label, term_text
 
 RESULT_FORMATS = ("json", "xml", "csv", "tsv")

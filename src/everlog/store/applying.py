@@ -25,7 +25,7 @@ from everlog.maintenance.strategies import marks_of
 from everlog.maintenance.update import Maintenance
 from everlog.plans.sweeps import Marks
 from everlog.rules.constraints import is_constraint_relation
-from everlog.rules.syntax import Rule
+from everlog.rules.syntax import Declaration, Rule
 from everlog.store.bases import in_part, load_bases
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch
@@ -49,6 +49,7 @@ class Target:
     arities: Mapping[str, int]
     rule_arities: Mapping[str, int]
     step: RuleStep | None  # None: neither rules nor views change
+    declared: Mapping[str, Declaration] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

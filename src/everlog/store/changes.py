@@ -6,13 +6,14 @@ whoever follows the knowledge base receives it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import PhaseReport
+from everlog.errors import NotFoundError
 from everlog.facts.terms import Term
 from everlog.facts.weighted import WeightedFacts
 from everlog.maintenance.reports import ComponentReport
@@ -20,6 +21,10 @@ from everlog.rules.affected import affected_names
 from everlog.rules.syntax import Rule
 from everlog.store.rows import Rows, column_names
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_WEIGHT = "weight"
 _COUNTS = ("inserted", "deleted", "already_there", "not_there", "skipped", "marked_explicit", "marked_implicit")
 
 
@@ -124,8 +129,14 @@ class Change:
         *,
         updates: int = 1,
         reshaped: Mapping[str, WeightedFacts] | None = None,
+        columns: Callable[[str, int], Sequence[str]] = lambda _, arity: column_names(arity),
     ) -> None:
-        """`reshaped`: what was lost of relations that have another arity now."""
+        """
+        Args:
+            reshaped: What was lost of relations that have another arity now.
+            columns: What the columns of a relation with so many arguments are called.
+        """
+        self._columns = columns
         self.version = version
         self.updates = updates  # how many updates of a stream it is the net effect of
         self.report = report or Report()
@@ -154,6 +165,41 @@ class Change:
             return []
         chosen = facts.chosen(facts.weights * sign > 0)
         return Rows(self._dictionary, column_names(facts.arity), chosen.columns, chosen.rows).sorted()
+
+    def arrow(self, relation: str | None = None) -> pa.Table:
+        """What has changed as an Arrow table.
+
+        Args:
+            relation: Whose facts: its columns, and `weight`, 1 for what was gained and -1 for what was lost. Without
+                one the facts of all relations, as `relation`, `weight` and `terms`, the texts of their terms.
+        """
+        import pyarrow as pa
+
+        from everlog.facts.arrays import text_of_key
+
+        if relation is not None:
+            facts = self._facts.get(relation) or self._reshaped.get(relation)
+            if facts is None:
+                raise NotFoundError.among("changed relation", relation, self.relations())
+            names = self._columns(relation, facts.arity)
+            table = Rows(self._dictionary, names, facts.columns, facts.rows).arrow()
+            return table.append_column(_WEIGHT, pa.array(facts.weights))
+        parts: list[tuple[str, int, list[str]]] = []
+        for name in self.relations():
+            for facts in (part[name] for part in (self._reshaped, self._facts) if name in part):
+                keys = Rows(self._dictionary, column_names(facts.arity), facts.columns, facts.rows).keys()
+                rows = zip(*keys, strict=True) if keys else [()] * facts.rows
+                pairs = zip(rows, facts.weights.tolist(), strict=True)
+                parts += [(name, weight, list(map(text_of_key, row))) for row, weight in pairs]
+        types = {"relation": pa.string(), _WEIGHT: pa.int64(), "terms": pa.list_(pa.string())}
+        return pa.table(
+            [pa.array([part[place] for part in parts], type_) for place, type_ in enumerate(types.values())],
+            names=list(types),
+        )
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The Arrow PyCapsule interface: the facts of all relations, as `arrow` gives them."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
 
     def counts(self) -> dict[str, tuple[int, int]]:
         """How many facts each changed relation gained and lost, by name."""

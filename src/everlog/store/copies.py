@@ -57,7 +57,8 @@ def export(state: State, path: Path) -> list[Path]:
         path.mkdir(parents=True, exist_ok=True)
         if any(path.iterdir()):
             raise UsageError(f"{path} is not empty", hint="name a new folder")
-        program = Program(rules=state.rules, prefixes=dict(state.prefixes))
+        declarations = tuple(state.definitions.declared.values())
+        program = Program(rules=state.rules, prefixes=dict(state.prefixes), declarations=declarations)
         (path / PROGRAM).write_text(print_program(program), encoding="utf-8")
         reader = state.facts.reader()
         with open(path / FACTS, "w", encoding="utf-8") as file:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import DamagedLogError, DamagedSnapshotError, EverlogError, OutputError, UsageError
 from everlog.logs import logger
-from everlog.rules.printer import print_rule
+from everlog.rules.printer import print_declaration, print_rule
 from everlog.rules.syntax import Rule
 from everlog.store.folders import Folder
 from everlog.store.log import LogReader, UpdateLog, damage
@@ -298,6 +298,9 @@ def record_of(step: Step, version: int) -> Record:
         views=_changed_views(before.views, target.views),
         updates=version - step.version_before,
         at=time.time(),
+        declarations={
+            name: print_declaration(each) for name, each in _changed(before.declared, target.declared).items()
+        },
     )
 
 

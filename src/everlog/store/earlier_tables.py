@@ -7,6 +7,7 @@ From them come the entries that a knowledge base, had it made these updates itse
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -95,7 +96,7 @@ class _Walk:
         views = {name: _same(before.views.get(name), view) for name, view in found.views.items()}
         if len(views) == len(before.views) and all(before.views.get(name) is view for name, view in views.items()):
             views = dict(before.views)
-        return Definitions(found.rules, found.prefixes, views, found.arities, found.rule_arities, found.program)
+        return replace(found, views=views)
 
     # --- what came and went -------------------------------------------------------------------------------------------
 

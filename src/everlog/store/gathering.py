@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from everlog.errors import EverlogError
 from everlog.store.changes import Change
+from everlog.store.given_facts import ColumnNames
 from everlog.store.updates import Update, net_effect
 
 MOST_AT_ONCE = 1000
@@ -33,8 +34,9 @@ class _Waiting:
 class Gathering:
     """Updates of several threads, on their way to be one."""
 
-    def __init__(self, apply: Apply) -> None:
-        self._apply = apply
+    def __init__(self, apply: Apply, names: Callable[[], ColumnNames] = dict) -> None:
+        """`names`: the columns of relations whose columns are declared, by now."""
+        self._apply, self._names = apply, names
         self._lock = threading.Lock()
         self._busy = False  # some thread is applying updates
         self._waiting: list[_Waiting] = []
@@ -80,7 +82,7 @@ class Gathering:
     def _apply_all(self, batch: list[_Waiting]) -> None:
         if len(batch) > 1:
             try:
-                change = self._apply(net_effect([each.update for each in batch]), len(batch))
+                change = self._apply(net_effect([each.update for each in batch], self._names()), len(batch))
             except (EverlogError, TypeError, ValueError):
                 pass  # one of them is wrong: they are applied one by one
             else:

@@ -15,6 +15,7 @@ from everlog.errors import EverlogError
 from everlog.formats.missing import MissingValues
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch, FactEncoder
+from everlog.store.given_facts import ColumnNames
 from everlog.store.updates import Update
 
 
@@ -26,6 +27,7 @@ class Lookout:
         self._peek, self._witnesses = peek, witnesses
         self.encoded: tuple[Update, dict[str, Batch]] | None = None  # the next update, with what it deletes
         self.arities: Mapping[str, int] = {}  # that facts must keep to, set before each update
+        self.names: ColumnNames = {}  # of declared columns, likewise
         self.waits = True  # the first facts of all are taken in before the next update is looked at, as the paper does
 
     def over(self, engine: MaintainingEngine, report: Report) -> Callable[[], None]:
@@ -44,7 +46,7 @@ class Lookout:
 
     def _mark(self, engine: MaintainingEngine, update: Update, report: Report) -> None:
         try:
-            deleted = FactEncoder(engine.dictionary, self.arities)
+            deleted = FactEncoder(engine.dictionary, self.arities, self.names)
             deleted.add(update.delete, MissingValues(update.nulls))
         except (EverlogError, TypeError, ValueError):
             return  # it will be told when it is its turn

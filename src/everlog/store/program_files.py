@@ -20,8 +20,9 @@ from everlog.formats.missing import MissingValues
 from everlog.formats.reading import RDF_FORMATS, format_of, read_facts
 from everlog.formats.writing import write_facts
 from everlog.rules import parser
+from everlog.rules.column_names import declared_types
 from everlog.rules.constraints import is_constraint
-from everlog.rules.syntax import Program
+from everlog.rules.syntax import Declaration, Import, Program
 from everlog.store.file_names import file_names, tell_changed
 from everlog.store.store import KnowledgeBase
 
@@ -57,12 +58,25 @@ def as_one(programs: Sequence[Program]) -> Program:
         tuple(rule for program in programs for rule in program.rules),
         tuple(fact for program in programs for fact in program.facts),
         {prefix: iri for program in programs for prefix, iri in program.prefixes.items()},
+        declarations=tuple(each for program in programs for each in program.declarations),
     )
 
 
 def imports(program: Program, folder: Path) -> list[FactFile]:
     """The files of `@import`; relative names are looked up in the program's folder."""
-    return [FactFile(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
+    declared = {each.relation: each for each in program.declarations}
+    return [
+        FactFile(
+            folder / each.path, each.relation, each.types or _types(folder / each.path, each, declared), each.header
+        )
+        for each in program.imports
+    ]
+
+
+def _types(path: Path, item: Import, declared: Mapping[str, Declaration]) -> tuple[str, ...] | None:
+    """The types that are declared for the columns of a text file's relation."""
+    stem, extension, _ = split_name(path)
+    return declared_types(declared, item.relation or stem) if extension in (".csv", ".tsv") else None
 
 
 def named_source(argument: str, *, header: bool = False) -> FactFile:

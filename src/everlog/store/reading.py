@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from everlog.errors import HistoryError, NotFoundError, UsageError
 from everlog.facts.terms import Term
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.syntax import Program
 from everlog.store.changes import Change
-from everlog.store.rows import Rows, column_names
+from everlog.store.rows import Rows
 from everlog.store.state import State
 from everlog.store.view_queries import ViewQuery
 from everlog.store.views import View, ViewChange
@@ -57,10 +59,17 @@ class ReadOnlyKnowledgeBase(ABC):
     def facts(self, relation: str) -> Rows:
         """All facts of a relation, explicit and derived."""
         state = self.state()
+        declared = state.definitions.declared.get(relation)
+        if relation not in state.arities and declared is None:
+            raise NotFoundError.among("relation", relation, {*state.arities, *state.definitions.declared})
+        types = () if declared is None else declared.types
         if relation not in state.arities:
-            raise NotFoundError.among("relation", relation, state.arities)
+            assert declared is not None
+            nothing = [np.empty(0, state.dictionary.dtype)] * len(declared.columns)
+            return Rows(state.dictionary, declared.columns, nothing, 0, types)
         facts = state.facts.reader().collect(relation)
-        return Rows(state.dictionary, column_names(state.arities[relation]), facts.columns, facts.rows)
+        names = state.definitions.columns(relation, state.arities[relation])
+        return Rows(state.dictionary, names, facts.columns, facts.rows, types)
 
     def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
         """The answers to a SPARQL query, or to a Datalog query (a literal or several).
@@ -98,7 +107,8 @@ class ReadOnlyKnowledgeBase(ABC):
     def program(self) -> Program:
         """The rules as they are now, each with its name."""
         state = self.state()
-        return Program(rules=state.rules, prefixes=dict(state.prefixes))
+        declarations = tuple(state.definitions.declared.values())
+        return Program(rules=state.rules, prefixes=dict(state.prefixes), declarations=declarations)
 
     # --- views --------------------------------------------------------------------------------------------------------
 
@@ -130,7 +140,16 @@ class ReadOnlyKnowledgeBase(ABC):
         found = []
         for entry in self._entries(state, since):
             facts = {name: facts for name, facts in entry.changes.items() if not is_auxiliary(name)}
-            found.append(Change(entry.version, facts, state.dictionary, updates=entry.updates, reshaped=entry.reshaped))
+            found.append(
+                Change(
+                    entry.version,
+                    facts,
+                    state.dictionary,
+                    updates=entry.updates,
+                    reshaped=entry.reshaped,
+                    columns=state.definitions.columns,
+                )
+            )
         return found
 
     def _entries(self, state: State, since: int) -> list[Entry]:

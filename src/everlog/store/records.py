@@ -7,8 +7,9 @@ Everything that an update does, in terms, not in ids, so that a record can be re
     {"version": 7, "keys": ["\\"a", "\\"b"], "insert": [["edge", 2, 1]], "delete": [], …}
 
 `insert` and `delete` list relation, arity and number of rows; `relations` has the arity of each relation that became
-known or changed its arity; `prefixes`, `remove_rules` (names), `add_rules` (texts by name) and `views` (texts by name,
-null for those that go) are there if they say anything, and so is `updates`, where there were several; `at` is the time.
+known or changed its arity; `prefixes`, `remove_rules` (names), `add_rules` (texts by name), `views` (texts by name,
+null for those that go) and `declarations` (texts by relation) are there if they say anything, and so is `updates`,
+where there were several; `at` is the time.
 Integers are keys like all others. Facts are those that became explicit, or no longer are; where a relation has got
 another arity, what is deleted of it may have the one before.
 """
@@ -47,6 +48,7 @@ class Record:
     views: Mapping[str, str | None] = field(default_factory=dict)  # the same; None for those that go
     updates: int = 1  # how many updates of a stream it is the net effect of
     at: float = 0.0  # seconds since 1970
+    declarations: Mapping[str, str] = field(default_factory=dict)  # texts by relation
 
 
 def encode_record(record: Record, dictionary: Dictionary) -> bytes:
@@ -64,7 +66,7 @@ def encode_record(record: Record, dictionary: Dictionary) -> bytes:
         "insert": [(name, facts.arity, facts.rows) for name, facts in inserted.items()],
         "delete": [(name, facts.arity, facts.rows) for name, facts in deleted],
     }
-    for part in ("relations", "prefixes", "remove_rules", "add_rules", "views"):
+    for part in ("relations", "prefixes", "remove_rules", "add_rules", "views", "declarations"):
         if value := getattr(record, part):
             said[part] = value
     if record.updates != 1:
@@ -102,4 +104,5 @@ def decode_record(payload: bytes, dictionary: Dictionary) -> Record:
         said.get("views", {}),
         said.get("updates", 1),
         said.get("at", 0.0),
+        said.get("declarations", {}),
     )

@@ -24,6 +24,7 @@ class Replay:
         self.relations: dict[str, int] = {}
         self.views: dict[str, tuple[str, dict[str, str]]] = {}  # texts by name, with the prefixes of their time
         self._prefixes: dict[str, str] = {}
+        self._declarations: dict[str, str] = {}  # texts by relation
         self._rules: dict[str, str] = {}  # texts by name, in the order in which they came
         self._facts: dict[tuple[str, int], list[WeightedFacts]] = {}  # by relation and arity
 
@@ -34,6 +35,7 @@ class Replay:
         self.version = record.version
         self.relations.update(record.relations)
         self._prefixes.update(record.prefixes)
+        self._declarations.update(record.declarations)
         for name in record.remove_rules:
             del self._rules[name]
         self._rules.update(record.add_rules)
@@ -46,8 +48,8 @@ class Replay:
                 self._facts.setdefault((name, facts.arity), []).append(facts)
 
     def program(self) -> Program:
-        """The rules in force, and all prefixes."""
-        return parse_rules(self._rules.values(), self._prefixes, {})
+        """The rules in force, all prefixes and declarations."""
+        return parse_rules([*self._declarations.values(), *self._rules.values()], self._prefixes, {})
 
     def facts(self) -> list[EncodedFacts]:
         """The explicit facts, relation by relation."""
@@ -56,11 +58,11 @@ class Replay:
 
 
 def parse_rules(texts: Iterable[str], new: Mapping[str, str], known: Mapping[str, str]) -> Program:
-    """A program from the texts of rules, with the prefixes that came with them."""
+    """A program from the texts of rules and declarations, with the prefixes that came with them."""
     from everlog.rules.parser import parse_program
 
-    rules = parse_program("\n".join(texts), "<log>", {**known, **new}).rules
-    return Program(rules=rules, prefixes=new)
+    read = parse_program("\n".join(texts), "<log>", {**known, **new})
+    return Program(rules=read.rules, prefixes=new, declarations=read.declarations)
 
 
 def _settle(parts: Sequence[WeightedFacts]) -> WeightedFacts:

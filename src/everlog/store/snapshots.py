@@ -24,8 +24,8 @@ from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
 from everlog.rules.parser import parse_program
-from everlog.rules.printer import print_rule
-from everlog.rules.syntax import Rule
+from everlog.rules.printer import print_declaration, print_rule
+from everlog.rules.syntax import Declaration, Rule
 from everlog.store.applying import derive_from_explicit
 from everlog.store.engines import make_engine
 from everlog.store.snapshot_files import read_arrays, write_arrays
@@ -65,6 +65,8 @@ class Defined(Protocol):
     def views(self) -> Mapping[str, ViewQuery]: ...
     @property
     def arities(self) -> Mapping[str, int]: ...
+    @property
+    def declared(self) -> Mapping[str, Declaration]: ...
 
 
 def definitions_as_data(defined: Defined) -> dict[str, Any]:
@@ -77,6 +79,7 @@ def definitions_as_data(defined: Defined) -> dict[str, Any]:
             for view in defined.views.values()
         ],
         "arities": dict(defined.arities),
+        "declarations": [print_declaration(each) for each in defined.declared.values()],
     }
 
 
@@ -84,10 +87,11 @@ def definitions_from_data(about: Mapping[str, Any], *, rewrites: bool) -> Defini
     """Program and views, from their texts."""
     from everlog.store.rule_steps import rule_arities
 
-    rules = parse_program("\n".join(about["rules"]), "<snapshot>", about["prefixes"]).rules
+    read = parse_program("\n".join([*about.get("declarations", ()), *about["rules"]]), "<snapshot>", about["prefixes"])
+    rules, declared = read.rules, {each.relation: each for each in read.declarations}
     views = views_from_data(about)
     program = EvaluatedProgram().changed(rules, rewrites=rewrites, views=view_rules(views)).after
-    return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program)
+    return Definitions(rules, about["prefixes"], views, about["arities"], rule_arities(rules), program, declared)
 
 
 def views_from_data(about: Mapping[str, Any]) -> dict[str, ViewQuery]:

@@ -7,7 +7,7 @@ state and edits to the next one; whoever reads, reads a state (reading.py).
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -18,7 +18,9 @@ from everlog.errors import NotFoundError
 from everlog.limits import Limits
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.plans.windows import Fact
-from everlog.rules.syntax import Rule
+from everlog.rules.column_names import head_names
+from everlog.rules.syntax import Atom, Declaration, Rule
+from everlog.store.rows import column_names
 from everlog.store.view_queries import ViewQuery
 
 _TAKING = threading.Lock()  # for moments, and one is made for each version: so all share it
@@ -67,11 +69,30 @@ class Definitions:
     arities: Mapping[str, int] = field(default_factory=dict)  # of every relation that facts or rules mention
     rule_arities: Mapping[str, int] = field(default_factory=dict)
     program: EvaluatedProgram = field(default_factory=EvaluatedProgram)
+    declared: Mapping[str, Declaration] = field(default_factory=dict)  # what columns are called, by relation
 
     @cached_property
     def given(self) -> Mapping[str, int]:
         """The relations that no rule mentions."""
         return {name: arity for name, arity in self.arities.items() if name not in self.rule_arities}
+
+    @cached_property
+    def declared_names(self) -> Mapping[str, Sequence[str]]:
+        """The names of declared columns, by relation."""
+        return {name: declaration.columns for name, declaration in self.declared.items()}
+
+    @cached_property
+    def _heads(self) -> Mapping[str, list[Atom]]:
+        found: dict[str, list[Atom]] = {}
+        for rule in self.rules:
+            for head in rule.heads:
+                found.setdefault(head.relation, []).append(head)
+        return found
+
+    def columns(self, relation: str, arity: int) -> Sequence[str]:
+        """What the columns of a relation are called."""
+        names = self.declared_names.get(relation) or head_names(self._heads.get(relation, ()))
+        return names if names is not None and len(names) == arity else column_names(arity)
 
 
 class State(NamedTuple):

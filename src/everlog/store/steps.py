@@ -42,7 +42,11 @@ class Step:
         return Change(
             version, facts, self._dictionary, self.report, updates=updates,
             reshaped={name: facts for name, facts in self.reshaped.items() if not is_auxiliary(name)},
+            columns=self._columns,
         )  # fmt: skip
+
+    def _columns(self, relation: str, arity: int) -> Sequence[str]:
+        return Definitions(self.target.rules, declared=self.target.declared).columns(relation, arity)
 
 
 def together(steps: Sequence[Step]) -> Step:

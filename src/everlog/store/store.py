@@ -24,6 +24,7 @@ from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE
+from everlog.rules.column_names import declared_types
 from everlog.store.changes import Change
 from everlog.store.engines import refuse_views, rewrites_pay
 from everlog.store.gathering import Gathering
@@ -57,7 +58,14 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
     ) -> None:
         rewrites = rewrites and rewrites_pay(engine)
         self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
-        self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
+        self._gathering = (
+            Gathering(
+                lambda update, covers: self._apply(update, covers=covers),
+                lambda: self.state().definitions.declared_names,
+            )
+            if coalesce
+            else None
+        )
         self._follower: Follower | None = None  # of a knowledge base that another process writes
 
     def state(self) -> State:
@@ -214,16 +222,21 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
         Args:
             relation: Where the rows of a table go; the file's stem by default.
-            types: A type for each column of a CSV or TSV file; by default a value is what it looks like ("any").
+            types: A type for each column of a CSV or TSV file; by default those that `@relation` declares, or else a
+                value is what it looks like ("any").
             header: Whether the first row of a CSV or TSV file holds names, not values.
             graph: The named graph (an IRI) for RDF that names none.
             nulls: What becomes of rows in which a value is missing: "refuse", "skip" (`change.report.skipped` counts
                 them), or read as "" ("empty").
         """
+        from everlog.formats.compression import split_name
         from everlog.formats.missing import MissingValues
         from everlog.formats.reading import read_facts
 
         missing = MissingValues(nulls)
+        stem, extension, _ = split_name(Path(path))
+        if types is None and extension in (".csv", ".tsv"):
+            types = declared_types(self.state().definitions.declared, relation or stem)
         facts = read_facts(path, relation=relation, types=types, header=header, graph=graph, missing=missing)
         change = self.update(insert=facts)
         change.report.skipped += missing.skipped

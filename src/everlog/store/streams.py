@@ -78,7 +78,9 @@ def _waiting(source: UpdateSource, first: Update) -> Iterator[Update]:
 def _apply(kb: KnowledgeBase, batch: list[Update], strategy: str | None, lookout: Lookout | None) -> Iterator[Change]:
     if len(batch) > 1:
         try:
-            change = _update(kb, net_effect(batch), strategy, lookout, covers=len(batch))
+            change = _update(
+                kb, net_effect(batch, kb.state().definitions.declared_names), strategy, lookout, covers=len(batch)
+            )
         except (EverlogError, TypeError, ValueError):
             pass  # one of them is wrong: the loop below finds it
         else:

@@ -28,7 +28,7 @@ from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
-from everlog.rules.syntax import Program, Rule
+from everlog.rules.syntax import Declaration, Program, Rule
 from everlog.store.answers import answer, datalog_answer
 from everlog.store.applying import (
     CheckedUpdate,
@@ -157,7 +157,8 @@ class Transaction(TakesUpdates):
         facts = {name: (change.gained(), change.lost()) for name, change in record.explicit.items()}
         inserted = [EncodedFacts(name, gained) for name, (gained, _) in facts.items() if gained.rows]
         deleted = [EncodedFacts(name, lost) for name, (_, lost) in facts.items() if lost.rows]
-        program = parse_rules(record.add_rules.values(), record.prefixes, self._state.prefixes)
+        said = [*record.declarations.values(), *record.add_rules.values()]
+        program = parse_rules(said, record.prefixes, self._state.prefixes)
         self._know(record.relations)
         views = self._state.views
         if record.views:
@@ -269,7 +270,7 @@ class Transaction(TakesUpdates):
             change = self._changed_program(before.rules, before.views)
         target = Target(
             before.rules, before.prefixes, before.views, self._state.arities, before.rule_arities,
-            None if change is None else rule_step(self._workings.maintenance, change),
+            None if change is None else rule_step(self._workings.maintenance, change), before.declared,
         )  # fmt: skip
         checked = CheckedUpdate(inserted, deleted, target, Report())
         limits, self._workings.limits = self._workings.limits, Limits(rounds=None, facts=None)
@@ -321,12 +322,15 @@ class Transaction(TakesUpdates):
         if rules is not before.rules and rules == before.rules:
             rules = before.rules
         in_rules = before.rule_arities if rules is before.rules else rule_arities(rules)
-        if rules is not before.rules:
+        declared = before.declared
+        if program.declarations:
+            declared = {**declared, **{each.relation: each for each in program.declarations}}
+        if rules is not before.rules or program.declarations:
             self._check(rules, in_rules, program)
         report = Report()
-        inserted, deleted = self._encode(update, program, in_rules, lookout, report)
+        inserted, deleted = self._encode(update, program, in_rules, lookout, report, declared)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
-        target = self._target(rules, prefixes, views, inserted, in_rules)
+        target = replace(self._target(rules, prefixes, views, inserted, in_rules), declared=declared)
         checked = CheckedUpdate(inserted, deleted, target, report)
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
@@ -336,8 +340,11 @@ class Transaction(TakesUpdates):
     def _check(self, rules: tuple[Rule, ...], in_rules: Mapping[str, int], program: Program) -> None:
         from everlog.rules.checks import check_program
 
-        program = Program(rules=rules, facts=program.facts, prefixes=program.prefixes)
-        settled = settled_for(self._workings, self._state.definitions, in_rules)
+        before = self._state.definitions
+        program = Program(rules, program.facts, program.prefixes, declarations=program.declarations)
+        new = {each.relation for each in program.declarations}
+        columns = {name: len(names) for name, names in before.declared_names.items() if name not in new}
+        settled = {**columns, **settled_for(self._workings, before, in_rules)}
         problems = check_program(program, settled, passed=self._state.rules)
         if problems:
             raise ProgramError(problems)
@@ -349,12 +356,16 @@ class Transaction(TakesUpdates):
         in_rules: Mapping[str, int],
         lookout: Lookout | None,
         report: Report,
+        declared: Mapping[str, Declaration],
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         before, dictionary = self._state.definitions, self._state.dictionary
         arities = settled_arities(self._workings, before, in_rules)
+        names = {name: each.columns for name, each in declared.items()}
+        if names:
+            arities = layered({name: len(columns) for name, columns in names.items()}, arities)
         if lookout is not None:
-            lookout.arities = arities
-        inserting = FactEncoder(dictionary, arities)
+            lookout.arities, lookout.names = arities, names
+        inserting = FactEncoder(dictionary, arities, names)
         inserting.add_atoms(program.facts)
         missing = MissingValues(update.nulls)
         inserting.add(update.insert, missing)
@@ -368,7 +379,8 @@ class Transaction(TakesUpdates):
             and inserting.batches.keys() <= arities.keys()
         ):
             return inserting.batches, ahead[1]
-        deleting = FactEncoder(dictionary, layered({b.relation: b.arity for b in inserting.batches.values()}, arities))
+        new = {batch.relation: batch.arity for batch in inserting.batches.values()}
+        deleting = FactEncoder(dictionary, layered(new, arities), names)
         deleting.add(update.delete, missing)
         report.skipped = missing.skipped
         return inserting.batches, deleting.batches
@@ -424,7 +436,8 @@ class Transaction(TakesUpdates):
         workings.engine, workings.maintenance, workings.arities = engine, maintenance, target.arities
         before = self._state.definitions
         definitions = before
-        if target.step is not None or target.prefixes is not before.prefixes or target.arities is not before.arities:
+        now, then = ((each.prefixes, each.arities, each.declared) for each in (target, before))
+        if target.step is not None or any(new is not old for new, old in zip(now, then, strict=True)):
             definitions = Definitions(
                 target.rules,
                 target.prefixes,
@@ -432,6 +445,7 @@ class Transaction(TakesUpdates):
                 target.arities,
                 target.rule_arities,
                 maintenance.program,
+                target.declared,
             )
         step.views = workings.windows.follow(step.work.changes, before.views, target.views, engine)
         shown = workings.windows.shown(self._state.shown)

@@ -17,6 +17,8 @@ from everlog.store.answers import view_answer
 from everlog.store.view_queries import ViewQuery
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from everlog.store.reading import ReadOnlyKnowledgeBase
 
 
@@ -45,6 +47,18 @@ class ViewChange:
     def _solutions(self, facts: WeightedFacts) -> Solutions:
         columns = facts.repeated()[: len(self._names)]
         return Solutions(self._dictionary, self._names, columns, int(facts.weights.sum()))
+
+    def arrow(self) -> pa.Table:
+        """The change as an Arrow table: the columns of the answer, and `weight`, how many of each came or went."""
+        import pyarrow as pa
+
+        columns = self.facts.columns[: len(self._names)]
+        table = Solutions(self._dictionary, self._names, columns, self.facts.rows).arrow()
+        return table.append_column("weight", pa.array(self.facts.weights))
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The Arrow PyCapsule interface: the table that `arrow` gives."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
 
     def __len__(self) -> int:
         return self.facts.rows

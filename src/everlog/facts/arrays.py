@@ -60,6 +60,12 @@ def array_of_keys(keys: Sequence[str]) -> pa.Array:
     return pa.array([text_of_key(key) if key else None for key in keys], pa.string())
 
 
+def empty_array(type_: str | None) -> pa.Array:
+    """No values, of the type that a column is declared to have."""
+    known = _ARROW_TYPES.get(f"^{type_} ", (None,))[0] or (pa.decimal128(38, 10) if type_ == "decimal" else pa.string())
+    return pa.array([], known)
+
+
 # By how a key begins, the Arrow types that may hold such terms: the first that holds all of them exactly is taken.
 _ARROW_TYPES: dict[str, tuple[pa.DataType | None, ...]] = {
     "^integer ": (pa.int64(),),

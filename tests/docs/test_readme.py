@@ -29,7 +29,7 @@ RUN = [
     "docs/fleet.md",
     "docs/spark.md",
 ]
-PAGES = [*RUN, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conformance/README.md"]
+PAGES = [*RUN, "docs/data.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conformance/README.md"]
 
 
 SPARK = [pytest.mark.spark, pytest.mark.xdist_group("spark")]

@@ -17,9 +17,11 @@ import pyarrow.parquet as pq
 import pyoxigraph as ox
 import pytest
 from pyspark.sql import SparkSession
+from tests.unit.formats.test_tables import LOOKS, STRINGS
 
 from everlog.errors import DataError, FormatError, NotFoundError, UsageError
 from everlog.facts.terms import key_of
+from everlog.formats.missing import MissingValues
 from everlog.formats.rdf import FORMATS
 from everlog.formats.reading import read_facts
 from everlog.pipeline.ingest import Ingested, ingest
@@ -40,7 +42,8 @@ def facts(ingested: Ingested) -> Facts:
 
 def in_process(path: Path, **options: Any) -> Facts:
     found: Facts = {}
-    for block in read_facts(path, scope=scope_of(str(path), path.name), **options):
+    missing = MissingValues(options.pop("nulls", "refuse"))
+    for block in read_facts(path, scope=scope_of(str(path), path.name), missing=missing, **options):
         columns = [column.to_pylist() for column in keys_of_block(block)]
         rows = list(zip(*columns, strict=True)) if columns else [()]
         found.setdefault(block.relation, Counter()).update(rows)
@@ -180,10 +183,29 @@ CSVS = {
 @pytest.mark.parametrize("text", CSVS.values(), ids=CSVS.keys())
 def test_csv(spark: SparkSession, tmp_path: Path, text: str) -> None:
     path = write(tmp_path / "edge.csv", text)
-    assert facts(ingest(spark, [InputSource(path)])) == in_process(path)
+    assert facts(ingest(spark, [InputSource(path, nulls="empty")])) == in_process(path, nulls="empty")
     tabs = write(tmp_path / "edge.tsv", text.replace(",", "\t"))
     if '"b' not in text:  # TSV has no quotes
-        assert facts(ingest(spark, [InputSource(tabs, relation="e")])) == in_process(tabs, relation="e")
+        read = ingest(spark, [InputSource(tabs, relation="e", nulls="empty")])
+        assert facts(read) == in_process(tabs, relation="e", nulls="empty")
+
+
+def test_cells_are_what_they_look_like(spark: SparkSession, tmp_path: Path) -> None:
+    texts = [*LOOKS, *STRINGS, '"7"', '"x, 1"', "0", "-0", "1" * 18, "1" * 19, "1" * 30, "trueish", "true "]
+    path = write(tmp_path / "edge.csv", "".join(f"{text},{number}\n" for number, text in enumerate(texts)))
+    for types in (None, ["any", "string"], ["string", "any"]):
+        assert facts(ingest(spark, [InputSource(path, types=types)])) == in_process(path, types=types)
+    spanning = write(tmp_path / "spanning.csv", path.read_text() + '"two\nlines",1\n')
+    assert facts(ingest(spark, [InputSource(spanning)])) == in_process(spanning)
+
+
+def test_an_empty_cell_is_no_value(spark: SparkSession, tmp_path: Path) -> None:
+    path = write(tmp_path / "edge.csv", 'a,1\nb,\n"",2\nc,3\n')
+    with pytest.raises(DataError, match="has no value") as raised:
+        ingest(spark, [InputSource(path)])
+    assert (raised.value.path, raised.value.line) == (str(path), 2)
+    read = ingest(spark, [InputSource(path, nulls="skip")])
+    assert facts(read) == in_process(path, nulls="skip") and read.skipped == {str(path): 2}
 
 
 @pytest.mark.parametrize("text", ["x,y\na,b\nx,z\n", "x,y\na,b\nx,y\n", '"x\n1",y\na,b\n', 'x,"y"\na,b\n"c",d\n'])

@@ -107,7 +107,10 @@ def test_columns_of_csv_are_chosen_and_named(spark: SparkSession, tmp_path: Path
 
 def test_a_csv_file_without_a_header_gets_names(spark: SparkSession, tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv", "a|1\nb|2\n")
-    assert rows(spark, InputSource(path, delimiter="|", columns=["x", "n"])) == {('"a', '"1'), ('"b', '"2')}
+    assert rows(spark, InputSource(path, delimiter="|", columns=["x", "n"])) == {
+        ('"a', "^integer 1"),
+        ('"b', "^integer 2"),
+    }
     with pytest.raises(DataError, match="1 columns are named, but the file has 2 columns"):
         ingest(spark, [InputSource(path, delimiter="|", columns=["x"])])
 
@@ -167,15 +170,15 @@ def test_a_null_is_refused_skipped_or_empty(spark: SparkSession, tmp_path: Path)
 
 
 @pytest.mark.parametrize("quoted", [False, True])
-def test_an_empty_cell_is_a_text_unless_said(spark: SparkSession, tmp_path: Path, quoted: bool) -> None:
+def test_a_text_that_stands_for_no_value_like_an_empty_cell(spark: SparkSession, tmp_path: Path, quoted: bool) -> None:
     path = write(tmp_path / "r.csv", 'a,1\n,2\nNA,3\n"q",4\n' if quoted else "a,1\n,2\nNA,3\n")
-    assert ('"', '"2') in rows(spark, InputSource(path))
+    assert ('"', "^integer 2") in rows(spark, InputSource(path, nulls="empty"))
     with pytest.raises(DataError, match=r"r\.csv:2: column 'c1' has no value: ,2"):
-        ingest(spark, [InputSource(path, null="")])
+        ingest(spark, [InputSource(path)])
     types = ["string", "integer"]
     read = ingest(spark, [InputSource(path, null="NA", nulls="skip", types=types)])
-    assert read.skipped == {str(path): 1} and not read.rejected
-    assert ('"', "^integer 2") in facts(read)["r"] and ('"NA', "^integer 3") not in facts(read)["r"]
+    assert read.skipped == {str(path): 2} and not read.rejected
+    assert ('"', "^integer 2") not in facts(read)["r"] and ('"NA', "^integer 3") not in facts(read)["r"]
     numbers = write(tmp_path / "n.csv", "1\nNA\n3\n")
     assert rows(spark, InputSource(numbers, null="NA", nulls="empty", types=["integer"]), "n") == {
         ("^integer 1",),

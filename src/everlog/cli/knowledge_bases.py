@@ -73,6 +73,7 @@ def materialised(
         *(program_files.named_source(each, header=header) for each in files),
         *(program_files.assigned_source(each, header=header) for each in data),
     ]
+    sources = program_files.typed_sources(sources, program.declarations)
     kb = KnowledgeBase(engine=engine, limits=limits, rewrites=rewrites)
     kb.on_progress = component_progress(progress)
     missing = MissingValues(nulls)

@@ -37,9 +37,11 @@ def load(
         program, sources = _read(files, header)
         with open_kb(kb, make=True) as opened:
             from everlog.formats.missing import MissingValues
-            from everlog.store.program_files import read_sources
+            from everlog.store.program_files import read_sources, typed_sources
 
             missing = MissingValues(nulls)
+            declared = (*opened.program.declarations, *program.declarations)
+            sources = typed_sources(sources, declared)
             opened.on_progress = component_progress(progress)
             change = opened.update(insert=read_sources(sources, progress, missing), add_rules=program)
             change.report.skipped += missing.skipped

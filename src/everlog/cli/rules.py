@@ -99,15 +99,15 @@ def add(
             before = opened.program
             read = [program_files.read_program(name, before.prefixes) for name in files or ()]
             said = [parse_program(each, "--text", before.prefixes) for each in text or ()]
-            if not any(program.rules for program in (*read, *said)):
+            if not any(program.rules or program.declarations for program in (*read, *said)):
                 raise UsageError("there are no rules in this", hint=f"facts alone: everlog load {kb} FILE")
             imported = chain.from_iterable(
                 program_files.imports(program, Path(name).parent)
                 for name, program in zip(files or (), read, strict=True)
             )
-            change = opened.update(
-                insert=program_files.read_sources(list(imported)), add_rules=program_files.as_one([*read, *said])
-            )
+            new = program_files.as_one([*read, *said])
+            sources = program_files.typed_sources(imported, (*before.declarations, *new.declarations))
+            change = opened.update(insert=program_files.read_sources(sources), add_rules=new)
             after = opened.program
         _tell(change, before, after, as_json)
 

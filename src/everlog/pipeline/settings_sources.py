@@ -14,7 +14,8 @@ from everlog.pipeline.source_kinds import HINT, Kinds
 from everlog.pipeline.sources import InputSource, is_table, misfits, relations_of
 from everlog.pipeline.toml_reader import TomlReader
 from everlog.rules.diagnostics import Span
-from everlog.rules.syntax import QUAD, TRIPLE, Import, Program
+from everlog.rules.syntax import QUAD, TRIPLE, Program
+from everlog.store.program_files import imports, typed_sources
 
 # Options that change which files a source is, or how they are named.
 _OF_FILES = ("format", "kind", "change_column")
@@ -80,8 +81,9 @@ class Sources:
 
     def imports(self, folder: Path, program: Program) -> Iterator[InputSource]:
         """The sources that `@import` lines name."""
-        for each in program.imports:
-            source = _imported(folder, each)
+        files = typed_sources(imports(program, folder), program.declarations)
+        for each, file in zip(program.imports, files, strict=True):
+            source = InputSource(str(file.path), None, each.relation, file.types, each.header, name=each.path)
             try:
                 self._learn(source, source_files(None, source), each.span)
             except EverlogError as error:
@@ -117,7 +119,3 @@ def _listed(source: InputSource) -> list[SourceFile]:
             raise
         # What does not fit a kind is reported with the other options.
         return source_files(None, InputSource(source.data, source.format))
-
-
-def _imported(folder: Path, each: Import) -> InputSource:
-    return InputSource(str(folder / each.path), None, each.relation, each.types, each.header, name=each.path)

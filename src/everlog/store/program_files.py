@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from everlog.errors import FormatError, OutputError, UsageError
@@ -22,7 +22,7 @@ from everlog.formats.writing import write_facts
 from everlog.rules import parser
 from everlog.rules.column_names import declared_types
 from everlog.rules.constraints import is_constraint
-from everlog.rules.syntax import Declaration, Import, Program
+from everlog.rules.syntax import Declaration, Program
 from everlog.store.file_names import file_names, tell_changed
 from everlog.store.store import KnowledgeBase
 
@@ -64,19 +64,19 @@ def as_one(programs: Sequence[Program]) -> Program:
 
 def imports(program: Program, folder: Path) -> list[FactFile]:
     """The files of `@import`; relative names are looked up in the program's folder."""
-    declared = {each.relation: each for each in program.declarations}
-    return [
-        FactFile(
-            folder / each.path, each.relation, each.types or _types(folder / each.path, each, declared), each.header
-        )
-        for each in program.imports
-    ]
+    return [FactFile(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
 
 
-def _types(path: Path, item: Import, declared: Mapping[str, Declaration]) -> tuple[str, ...] | None:
-    """The types that are declared for the columns of a text file's relation."""
-    stem, extension, _ = split_name(path)
-    return declared_types(declared, item.relation or stem) if extension in (".csv", ".tsv") else None
+def typed_sources(sources: Iterable[FactFile], declarations: Iterable[Declaration]) -> list[FactFile]:
+    """The files, text among them with the types that are declared for their relations, unless they have some."""
+    declared = {each.relation: each for each in declarations}
+    found = []
+    for source in sources:
+        stem, extension, _ = split_name(source.path)
+        if source.types is None and extension in (".csv", ".tsv"):
+            source = replace(source, types=declared_types(declared, source.relation or stem))
+        found.append(source)
+    return found
 
 
 def named_source(argument: str, *, header: bool = False) -> FactFile:

@@ -83,7 +83,15 @@ class Sources:
         """The sources that `@import` lines name."""
         files = typed_sources(imports(program, folder), program.declarations)
         for each, file in zip(program.imports, files, strict=True):
-            source = InputSource(str(file.path), None, each.relation, file.types, each.header, name=each.path)
+            source = InputSource(
+                str(file.path),
+                None,
+                each.relation,
+                file.types,
+                each.header,
+                name=each.path,
+                nulls=each.nulls or "refuse",
+            )
             try:
                 self._learn(source, source_files(None, source), each.span)
             except EverlogError as error:

@@ -232,7 +232,8 @@ def _import(item: Import) -> str:
     relation = f"{item.relation} " if item.relation else ""
     header = " header" if item.header else ""
     types = f" ({', '.join(item.types)})" if item.types else ""
-    return f"@import {relation}{_quoted(item.path)}{header}{types} ."
+    nulls = f" nulls {item.nulls}" if item.nulls else ""
+    return f"@import {relation}{_quoted(item.path)}{header}{nulls}{types} ."
 
 
 def _export(item: Export) -> str:

@@ -303,6 +303,8 @@ def _word_kind(text: str, before: str, after: Token | None, starts_literal: bool
             keyword = not result and following in ("PNAME", "IRIREF")
         case "header":
             keyword = before == "STRING" and result[0].kind == "IMPORT"
+        case "nulls":
+            keyword = before in ("STRING", "HEADER") and result[0].kind == "IMPORT"
         case _:
             keyword = False
     if keyword:

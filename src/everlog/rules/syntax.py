@@ -146,12 +146,13 @@ class Rule:
 
 @dataclass(frozen=True)
 class Import:
-    """`@import depends "deps.tsv.gz" (string, integer) .`; RDF files need neither relation nor types."""
+    """`@import depends "deps.tsv.gz" nulls skip (string, integer) .`; RDF files need neither relation nor types."""
 
     path: str
     relation: str | None = None
     types: tuple[str, ...] | None = None
     header: bool = False
+    nulls: str | None = None  # what becomes of rows without a value: refuse, skip, empty
     span: Span | None = _span()
 
 

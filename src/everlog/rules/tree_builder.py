@@ -41,6 +41,7 @@ from everlog.rules.syntax import (
 COLUMN_TYPES = (
     "string", "integer", "decimal", "double", "boolean", "date", "dateTime", "time", "iri", "any",
 )  # fmt: skip
+NULLS = ("refuse", "skip", "empty")
 _CONDITIONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "&&", "||", "!", "in", "not in"))
 
 
@@ -94,13 +95,22 @@ class TreeBuilder(ExpressionBuilder):
         self.guarded(lambda: self.terms.declare_base(self.terms.iri_reference(children[1])), children, None)
 
     def import_(self, children: list[Any]) -> Import:
-        *_, path, header, types = children
-        relation = str(children[1]) if len(children) == 5 and children[1] is not None else None
+        *_, path, header, nulls, types = children
+        relation = str(children[1]) if len(children) == 6 and children[1] is not None else None
         text = self.guarded(lambda: term_reader.string(path), [path], "")
         span = self.span(children)
         if types is not None and relation is None:
             self.report("R112", "column types need a relation", types[1], help=f'@import rel "{text}" (…) .')
-        return Import(text, relation, types[0] if types else None, header is not None, span=span)
+        return Import(
+            text, relation, types[0] if types else None, header is not None, nulls[0] if nulls else None, span=span
+        )
+
+    def nulls(self, children: list[Any]) -> tuple[str, Span]:
+        rule = str(children[1])
+        if rule not in NULLS:
+            there = ", ".join(NULLS)
+            self.report("R112", f"`{rule}` is no way to treat nulls", self.span(children), f"there are {there}")
+        return rule, self.span(children)
 
     def declaration(self, children: list[Any]) -> Declaration:
         columns = children[3:-1:2]

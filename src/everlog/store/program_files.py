@@ -37,6 +37,7 @@ class FactFile:
     relation: str | None = None
     types: tuple[str, ...] | None = None
     header: bool = False
+    nulls: str | None = None  # what becomes of rows without a value; None leaves that to who reads it
 
 
 def read_program(path: str, prefixes: Mapping[str, str] | None = None) -> Program:
@@ -64,7 +65,9 @@ def as_one(programs: Sequence[Program]) -> Program:
 
 def imports(program: Program, folder: Path) -> list[FactFile]:
     """The files of `@import`; relative names are looked up in the program's folder."""
-    return [FactFile(folder / each.path, each.relation, each.types, each.header) for each in program.imports]
+    return [
+        FactFile(folder / each.path, each.relation, each.types, each.header, each.nulls) for each in program.imports
+    ]
 
 
 def typed_sources(sources: Iterable[FactFile], declarations: Iterable[Declaration]) -> list[FactFile]:
@@ -114,13 +117,16 @@ def read_sources(
     for source in sources:
         says(f"reading {source.path}")
         of_rdf = format_of(source.path) in RDF_FORMATS  # where no value is ever missing
+        own = missing if source.nulls is None else MissingValues(source.nulls)
         yield from read_facts(
             source.path,
             relation=source.relation,
             types=source.types,
             header=source.header,
-            missing=None if of_rdf else missing,
+            missing=None if of_rdf and source.nulls is None else own,
         )
+        if missing is not None and own is not None and own is not missing:
+            missing.skipped += own.skipped
 
 
 def defined_relations(program: Program) -> list[str]:

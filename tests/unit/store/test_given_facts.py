@@ -16,7 +16,11 @@ import pytest
 
 import everlog
 from everlog import IRI
-from everlog.errors import DataError, UsageError
+from everlog.errors import DataError, ProgramError, UsageError
+from everlog.formats.missing import MissingValues
+from everlog.rules.parser import parse_program
+from everlog.rules.printer import print_program
+from everlog.store.program_files import imports, read_sources
 
 DAY = dt.date(2024, 5, 31)
 ROWS = [("ann", 41, DAY), ("bob", 7, DAY)]
@@ -179,3 +183,20 @@ def test_numbers_of_a_csv_file_are_numbers(tmp_path: Path) -> None:
     kb.load(tmp_path / "price.csv")
     assert kb.facts("dear").sorted() == [("cake",), ("tea",)]
     assert kb.facts("most").sorted() == [(110,)]
+
+
+@pytest.mark.parametrize(("said", "rows"), [("nulls skip", 1), ("nulls empty", 2), ("header nulls skip (any, any)", 0)])
+def test_an_import_says_what_becomes_of_gaps(tmp_path: Path, said: str, rows: int) -> None:
+    (tmp_path / "p.csv").write_text("a,1\nb,\n")
+    program = parse_program(f'@import p "p.csv" {said} .')
+    assert parse_program(print_program(program)) == program
+    missing = MissingValues()
+    kb = everlog.open(engine="reference")
+    kb.update(insert=read_sources(imports(program, tmp_path), missing=missing))
+    assert sum(relation.facts for relation in kb.relations()) == rows
+    assert missing.skipped == ("skip" in said)
+
+
+def test_an_import_with_a_wrong_word_for_gaps() -> None:
+    with pytest.raises(ProgramError, match="`drop` is no way to treat nulls"):
+        parse_program('@import p "p.csv" nulls drop .')

@@ -20,8 +20,8 @@ from pyspark.sql import SparkSession
 from tests.unit.formats.test_tables import LOOKS, STRINGS
 
 from everlog.errors import DataError, FormatError, NotFoundError, UsageError
+from everlog.facts.missing import MissingValues
 from everlog.facts.terms import key_of
-from everlog.formats.missing import MissingValues
 from everlog.formats.rdf import FORMATS
 from everlog.formats.reading import read_facts
 from everlog.pipeline.ingest import Ingested, ingest

@@ -64,7 +64,7 @@ def materialised(
     rewrites: bool = True,
 ) -> KnowledgeBase:
     """A knowledge base in memory: the program of that name, the files it imports, and those that a command names."""
-    from everlog.formats.missing import MissingValues
+    from everlog.facts.missing import MissingValues
     from everlog.store import program_files
     from everlog.store.store import KnowledgeBase
 

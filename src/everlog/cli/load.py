@@ -36,7 +36,7 @@ def load(
     with outcome(as_json=as_json), Progress(verbose=verbose, quiet=as_json) as progress:
         program, sources = _read(files, header)
         with open_kb(kb, make=True) as opened:
-            from everlog.formats.missing import MissingValues
+            from everlog.facts.missing import MissingValues
             from everlog.store.program_files import read_sources, typed_sources
 
             missing = MissingValues(nulls)

@@ -86,4 +86,8 @@ def _program(update: Update, prefixes: Mapping[str, str]) -> Program:
         raise UsageError(
             "the rules of a fleet read and write no files", hint="take @import and @export out; facts come as updates"
         )
+    if rules.declarations:
+        raise UsageError(
+            "the relations of a fleet have no declared columns", hint="take @relation out; give rows in their order"
+        )
     return rules

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from everlog.errors import DataError
 from everlog.facts.arrays import keys_of_values
 from everlog.facts.blocks import FactBlock
-from everlog.formats.missing import MissingValues
+from everlog.facts.missing import MissingValues
 
 _EMPTY = '"'  # the key of the empty string
 

@@ -26,9 +26,9 @@ import pyarrow.csv as arrow_csv
 
 from everlog.errors import DataError, EverlogError, FormatError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.formats.compression import open_bytes, packed_by_mistake
 from everlog.formats.fields import WrongField, typed_columns
-from everlog.formats.missing import MissingValues
 
 BLOCK_BYTES = 1 << 24  # what Arrow parses at a time, and so the longest row
 

@@ -25,9 +25,9 @@ import pyarrow as pa
 
 from everlog.errors import DataError, FormatError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.facts.terms import XSD, key_of, term_of, typed_key
 from everlog.formats.compression import packed_by_mistake
-from everlog.formats.missing import MissingValues
 
 BLOCK_ROWS = 1 << 18
 

@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 from everlog.errors import FormatError, OutputError
 from everlog.facts.arrays import array_of_keys
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.formats.arrow_columns import fact_block
 from everlog.formats.compression import open_bytes, split_name
-from everlog.formats.missing import MissingValues
 
 BLOCK_ROWS = 1 << 20
 

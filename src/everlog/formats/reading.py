@@ -20,8 +20,8 @@ from typing import BinaryIO
 
 from everlog.errors import UsageError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.formats.compression import COMPRESSIONS, check_readable, open_bytes, split_name
-from everlog.formats.missing import MissingValues
 
 EXTENSIONS = {
     ".csv": "csv",

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from everlog.errors import DataError, UsageError
-from everlog.formats.missing import NULLS
+from everlog.facts.missing import NULLS
 from everlog.pipeline.column_flow import Types, type_of_column
 from everlog.pipeline.output_names import names_problem
 from everlog.pipeline.row_parsing import EMPTY

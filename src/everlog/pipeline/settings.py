@@ -67,8 +67,8 @@ from pathlib import Path
 from typing import Any
 
 from everlog.errors import EverlogError, ProgramError
+from everlog.facts.missing import NULLS
 from everlog.formats.compression import check_readable
-from everlog.formats.missing import NULLS
 from everlog.limits import Limits
 from everlog.pipeline import settings_parts as parts
 from everlog.pipeline.outputs import OUTPUT_KINDS, REMOTE_HINT, Output

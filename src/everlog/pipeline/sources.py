@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from everlog.errors import UsageError
-from everlog.formats.missing import NULLS
+from everlog.facts.missing import NULLS
 from everlog.formats.reading import RDF_FORMATS, TABLE_FORMATS
 from everlog.pipeline.places import is_remote, local_text
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
+from everlog.facts.missing import NULLS
 from everlog.facts.terms import IRI, RDF_TYPE
 from everlog.rules import term_reader
 from everlog.rules.constraints import constraint
@@ -41,7 +42,6 @@ from everlog.rules.syntax import (
 COLUMN_TYPES = (
     "string", "integer", "decimal", "double", "boolean", "date", "dateTime", "time", "iri", "any",
 )  # fmt: skip
-NULLS = ("refuse", "skip", "empty")
 _CONDITIONS = frozenset(("=", "!=", "<", "<=", ">", ">=", "&&", "||", "!", "in", "not in"))
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.facts.weighted import WeightedFacts
-from everlog.formats.missing import MissingValues
 from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
 from everlog.store.given_facts import ColumnNames, EncodedFacts, FactsArgument, Row, given_facts

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING, Any
 from everlog.answers.answer_table import Table
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.facts.numpy_values import is_numpy_scalar
 from everlog.facts.terms import IRI, BlankNode, Literal
 from everlog.facts.weighted import WeightedFacts
-from everlog.formats.missing import MissingValues
 
 if TYPE_CHECKING:
     import pyarrow as pa

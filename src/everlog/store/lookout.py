@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 from everlog.engines.interface import MaintainingEngine
 from everlog.errors import EverlogError
-from everlog.formats.missing import MissingValues
+from everlog.facts.missing import MissingValues
 from everlog.store.changes import Report
 from everlog.store.encoding import Batch, FactEncoder
 from everlog.store.given_facts import ColumnNames

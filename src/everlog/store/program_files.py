@@ -15,8 +15,8 @@ from pathlib import Path
 
 from everlog.errors import FormatError, OutputError, UsageError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.formats.compression import check_readable, split_name
-from everlog.formats.missing import MissingValues
 from everlog.formats.reading import RDF_FORMATS, format_of, read_facts
 from everlog.formats.writing import write_facts
 from everlog.rules import parser

@@ -229,8 +229,8 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
             nulls: What becomes of rows in which a value is missing: "refuse", "skip" (`change.report.skipped` counts
                 them), or read as "" ("empty").
         """
+        from everlog.facts.missing import MissingValues
         from everlog.formats.compression import split_name
-        from everlog.formats.missing import MissingValues
         from everlog.formats.reading import read_facts
 
         missing = MissingValues(nulls)

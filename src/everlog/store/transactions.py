@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
+from everlog.facts.missing import MissingValues
 from everlog.facts.terms import Term
-from everlog.formats.missing import MissingValues
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DataError, EverlogError
 from everlog.facts.blocks import FactBlock
+from everlog.facts.missing import MissingValues
 from everlog.facts.terms import Term, key_of, term_of
-from everlog.formats.missing import MissingValues
 from everlog.rules.syntax import Program, Rule
 from everlog.store.given_facts import ColumnNames, EncodedFacts, FactsArgument, given_facts, kept, named_fact
 
@@ -49,7 +49,7 @@ class Update:
     delete: FactsArgument = field(default_factory=dict)
     add_rules: str | Program | Sequence[Rule] | None = None
     remove_rules: Sequence[str] = ()
-    nulls: str = "refuse"  # what becomes of rows in which a value is missing (formats/missing.py)
+    nulls: str = "refuse"  # what becomes of rows in which a value is missing (facts/missing.py)
     place: Place | None = field(default=None, compare=False)
 
     @classmethod

@@ -168,6 +168,8 @@ def test_what_cannot_have_a_key_is_refused(fleet: Fleet) -> None:
         fleet.add_view("v", "SELECT (RAND() AS ?r) { ?s ?p ?o }")
     with pytest.raises(UsageError, match="read and write no files"):
         fleet.add_rules('@import edge "edge.csv" .')
+    with pytest.raises(UsageError, match="no declared columns"):
+        fleet.add_rules("@relation edge(start, end) .")
     assert fleet.update({"a": {}}).versions == {"a": 1}
 
 

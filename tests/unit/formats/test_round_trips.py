@@ -13,8 +13,8 @@ from everlog.dictionary.columns import encode_block, keys_of
 from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import OutputError
 from everlog.facts.arrays import text_of_key
+from everlog.facts.missing import MissingValues
 from everlog.facts.terms import IRI, XSD, BlankNode, Literal, key_of
-from everlog.formats.missing import MissingValues
 from everlog.formats.reading import read_facts
 from everlog.formats.writing import write_facts
 

@@ -15,9 +15,9 @@ from tests.unit.formats.written import written
 from everlog.dictionary.columns import encode_block
 from everlog.dictionary.dictionary import Dictionary
 from everlog.errors import DataError, EverlogError, FormatError, UsageError
+from everlog.facts.missing import MissingValues
 from everlog.facts.terms import IRI, Term
 from everlog.formats import csv as csv_files
-from everlog.formats.missing import MissingValues
 from everlog.formats.reading import read_facts
 
 

@@ -17,7 +17,7 @@ import pytest
 import everlog
 from everlog import IRI
 from everlog.errors import DataError, ProgramError, UsageError
-from everlog.formats.missing import MissingValues
+from everlog.facts.missing import MissingValues
 from everlog.rules.parser import parse_program
 from everlog.rules.printer import print_program
 from everlog.store.program_files import imports, read_sources

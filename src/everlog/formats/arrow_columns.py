@@ -1,7 +1,7 @@
 """Which facts do Arrow columns hold?
 
 A column keeps its type: integers are integers, floats doubles, timestamps dateTimes, and so on. Columns of lists,
-structs or bytes are refused; what becomes of nulls is said in missing.py.
+structs or bytes are refused; what becomes of nulls is said in facts/missing.py.
 """
 
 from __future__ import annotations

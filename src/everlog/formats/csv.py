@@ -2,8 +2,8 @@
 
 CSV is quoted as in RFC 4180. TSV is not quoted at all: a field is what stands between two tabs. In both a field is what
 it looks like, unless a column's type says otherwise (fields.py); an empty one, in quotes or not, is no value
-(missing.py); blank lines are no rows; and a file with the single line ``()`` holds the one fact of a relation without
-arguments.
+(facts/missing.py); blank lines are no rows; and a file with the single line ``()`` holds the one fact of a relation
+without arguments.
 
 Arrow does the reading. It knows no line numbers, so where it fails, or a value does, the file is read once more by
 `csv.reader` to find the place.

@@ -87,7 +87,7 @@ def test_nulls_have_no_ids() -> None:
         ([1, 1.5], pa.string(), ["1", "1.5E0"]),
         ([IRI("x:a"), BlankNode("b"), Literal("c", language="en")], pa.string(), ["x:a", "_:b", "c"]),
         ([Literal("007", "http://www.w3.org/2001/XMLSchema#integer"), 7], pa.string(), ["007", "7"]),
-        ([Decimal("2.5"), Decimal("3")], pa.string(), ["2.5", "3.0"]),
+        ([Decimal("2.5"), Decimal("3")], pa.decimal128(2, 1), [Decimal("2.5"), Decimal("3.0")]),
     ],
 )
 def test_decoding(terms: list[Term], type_: pa.DataType, expected: list[object]) -> None:

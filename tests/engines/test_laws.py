@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Engine, Phase, Shape
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits

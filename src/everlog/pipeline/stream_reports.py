@@ -1,7 +1,7 @@
 """What did each batch of a stream do, and where does that stay?
 
-Beside the tables, a file for each stream with a line of JSON for each batch: `spark.read.json("tables/_batches")` and
-`everlog.open().load` read it as a table. It is for people and monitors; nothing goes on from it.
+Beside the tables, in a file for each stream with a line of JSON for each batch, which `spark.read.json` reads as a
+table. It is for people and monitors; nothing goes on from it.
 """
 
 from __future__ import annotations

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 rules = typer.Typer(
     name="rules",
-    help="The rules of a knowledge base: list, show, add, remove, draw.",
+    help="The rules of a knowledge base: list, show, check, add, remove, sync, draw.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -34,7 +36,7 @@ rules.command()(graph)
 
 @rules.callback()
 def _rules() -> None:
-    """The rules of a knowledge base: list, show, add, remove, draw."""
+    """The rules of a knowledge base: list, show, check, add, remove, sync, draw."""
 
 
 @rules.command(name="list")
@@ -113,6 +115,38 @@ def add(
 
 
 @rules.command()
+def sync(
+    kb: KbArgument,
+    files: Annotated[
+        list[str], typer.Argument(help="Files with all rules there are to be; - reads them from stdin.", metavar="FILES")
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the rules of a knowledge base those of the files, as one update: rules in the same words stay.
+
+    Facts that stand among the rules are inserted, none is deleted; @import lines are left to `everlog rules add`.
+    """
+    with outcome(as_json=as_json):
+        from everlog.store import program_files
+
+        with open_kb(kb) as opened:
+            before = opened.program
+            wanted = program_files.as_one([program_files.read_program(name, before.prefixes) for name in files])
+            planned = opened.sync_rules(wanted, dry_run=True)
+            _, rules_after = planned.report.rules if planned.report.rules != ((), ()) else ((), before.rules)
+            after = replace(before, rules=tuple(rules_after), prefixes={**before.prefixes, **wanted.prefixes})
+            if dry_run:
+                _tell(planned, before, after, as_json, made=False)
+                return
+            if not as_json:
+                _print_rules(before, after)
+                sys.stdout.flush()  # shown before it is made
+            change = opened.sync_rules(wanted)
+        _tell(change, before, after, as_json, listed=as_json)
+
+
+@rules.command()
 def remove(
     kb: KbArgument,
     names: Annotated[list[str], typer.Argument(help="Names of rules, or texts of them.", metavar="NAMES")],
@@ -127,18 +161,32 @@ def remove(
         _tell(change, before, after, as_json)
 
 
-def _tell(change: Change, before: Program, after: Program, as_json: bool) -> None:
-    """Print which rules were added and removed, and the facts gained and lost with them."""
+def _moved(before: Program, after: Program) -> tuple[list[Rule], list[Rule]]:
+    """The rules that came and those that went."""
+    added = [rule for rule in after.rules if rule not in before.rules]
+    return added, [rule for rule in before.rules if rule not in after.rules]
+
+
+def _print_rules(before: Program, after: Program) -> None:
     from everlog.rules.printer import print_rule
 
-    added = [rule for rule in after.rules if rule not in before.rules]
-    removed = [rule for rule in before.rules if rule not in after.rules]
+    for sign, rules_ in zip("+-", _moved(before, after), strict=True):
+        for rule in rules_:
+            print(f"{sign} {print_rule(rule, after.prefixes)}")
+
+
+def _tell(
+    change: Change, before: Program, after: Program, as_json: bool, *, made: bool = True, listed: bool = True
+) -> None:
+    """Print which rules were added and removed, unless they are listed already, and the facts gained and lost."""
+    added, removed = _moved(before, after)
     report = change.report
     if as_json:
         counts = {name: {"gained": gained, "lost": lost} for name, (gained, lost) in change.counts().items()}
         print_json(
             {
                 "version": change.version,
+                "made": made,
                 "added": _as_data(added, after.prefixes),
                 "removed": _as_data(removed, after.prefixes),
                 "relations": counts,
@@ -146,16 +194,16 @@ def _tell(change: Change, before: Program, after: Program, as_json: bool) -> Non
             }
         )
         return
-    for sign, rules_ in (("+", added), ("-", removed)):
-        for rule in rules_:
-            print(f"{sign} {print_rule(rule, after.prefixes)}")
+    if listed:
+        _print_rules(before, after)
     for name, (gained, lost) in change.counts().items():
         print("\t".join([name, *([f"+{gained}"] if gained else []), *([f"-{lost}"] if lost else [])]))
     print(f"directly affected: {'; '.join(report.directly_affected) or 'none'}")
     print(f"indirectly affected: {'; '.join(report.indirectly_affected) or 'none'}")
     if report.rebuilt:
         print(f"all was derived again: {report.rebuilt}")
-    print(f"version {change.version}: {_count(len(added), 'added')}, {_count(len(removed), 'removed')}")
+    counts = f"{_count(len(added), 'added')}, {_count(len(removed), 'removed')}"
+    print(f"version {change.version}: {counts}" if made else f"nothing was changed; it would be: {counts}")
 
 
 def _count(rules_: int, what: str) -> str:

@@ -243,6 +243,23 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         with self._timeline.writing() as transaction:
             return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules))
 
+    def sync_rules(self, rules: RulesArgument, *, name: str = "<rules>", dry_run: bool = False) -> Change:
+        """Make the rules those of a text, as one update: what is there in the same words stays.
+
+        Args:
+            rules: All rules that there are to be. Facts among them are inserted; none is deleted.
+            name: What the text is called in error messages.
+            dry_run: Give the change that this would make, and make none; `change.report.rules` has the rules before and
+                after.
+        """
+        if dry_run:
+            with self._timeline.writing() as transaction:
+                return transaction.what_if(transaction.sync_update(rules, name))
+        change: Change = self._timeline.run(
+            lambda transaction: transaction.only(transaction.sync_update(rules, name), name=name)
+        )
+        return change
+
     def stream(
         self,
         updates: Iterable[Update | Mapping[str, Any]] | Queue[Any] | str | Path,

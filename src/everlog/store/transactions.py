@@ -26,6 +26,7 @@ from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
+from everlog.rules.same_rules import new_rules, rule_difference
 from everlog.rules.syntax import Program, Rule
 from everlog.store.answers import answer, datalog_answer
 from everlog.store.applying import (
@@ -49,7 +50,7 @@ from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.steps import Step, edits_back, together
 from everlog.store.updates import Update
-from everlog.store.updating import TakesUpdates
+from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
 from everlog.store.windows import Windows
 
@@ -185,6 +186,12 @@ class Transaction(TakesUpdates):
             self._state = self._state._replace(definitions=replace(self._state.definitions, arities=known))
             self._workings.declare(known)
 
+    def sync_update(self, rules: RulesArgument, name: str) -> Update:
+        """The update that makes the rules those of a text; the facts that stand among them are inserted."""
+        program = _read_rules(rules, name, self._state.prefixes)
+        difference = rule_difference(program.rules, self._state.rules)
+        return Update(add_rules=replace(program, rules=difference.added), remove_rules=difference.removed)
+
     def what_if(self, update: Update) -> Change:
         """What an update would change; nothing is changed."""
         with Interrupts() as interrupts:
@@ -299,8 +306,8 @@ class Transaction(TakesUpdates):
             without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
         )
         rules = staying
-        if program.rules:
-            rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
+        if new := new_rules(program.rules, staying) if program.rules else ():
+            rules = (*staying, *name_rules(new, taken={rule.name or "" for rule in staying}))
         if rules is not before.rules and rules != before.rules:
             self._check(rules, program)
         inserted, deleted = self._encode(update, program, rules, lookout)

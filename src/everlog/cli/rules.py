@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -13,10 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb, read_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, StrictOption, open_kb, read_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import graph
-from everlog.errors import UsageError
+from everlog.errors import ProgramError, UnknownRelationWarning, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +58,22 @@ def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
 
 
 @rules.command()
+def check(kb: KbArgument, strict: StrictOption = False, as_json: JsonOption = False) -> None:
+    """Print what rules and views read and nobody has: relations, classes and properties without facts and rules."""
+    with outcome(as_json=as_json):
+        with read_kb(kb) as opened:
+            found, checked = opened.check_rules(), len(opened.program.rules) + len(opened.views())
+        if found and strict:
+            raise ProgramError(found)
+        if as_json:
+            print_json({"checked": checked, "warnings": [each.as_data() for each in found]})
+            return
+        for each in found:
+            print(each.render())
+        print(f"{checked} rules and views checked, {len(found)} {'warning' if len(found) == 1 else 'warnings'}")
+
+
+@rules.command()
 def show(
     kb: KbArgument,
     name: Annotated[str, typer.Argument(help="A rule's name, or its text.", metavar="NAME")],
@@ -88,6 +105,7 @@ def add(
         list[str] | None, typer.Argument(help="Files of rules; - reads them from stdin.", metavar="FILES")
     ] = None,
     text: Annotated[list[str] | None, typer.Option("--text", metavar="RULES", help="Rules as text.")] = None,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add rules to a knowledge base, with the facts and imports that stand among them, as one update."""
@@ -97,7 +115,7 @@ def add(
 
         if not files and not text:
             raise UsageError("which rules?", hint="name a file, or give --text 'p(?x) :- q(?x).'")
-        with open_kb(kb) as opened:
+        with open_kb(kb, strict=strict) as opened:
             before = opened.program
             read = [program_files.read_program(name, before.prefixes) for name in files or ()]
             said = [parse_program(each, "--text", before.prefixes) for each in text or ()]
@@ -121,6 +139,7 @@ def sync(
         list[str], typer.Argument(help="Files with all rules there are to be; - reads them from stdin.", metavar="FILES")
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Make the rules of a knowledge base those of the files, as one update: rules in the same words stay.
@@ -130,10 +149,13 @@ def sync(
     with outcome(as_json=as_json):
         from everlog.store import program_files
 
-        with open_kb(kb) as opened:
+        with open_kb(kb, strict=strict) as opened:
             before = opened.program
             wanted = program_files.as_one([program_files.read_program(name, before.prefixes) for name in files])
-            planned = opened.sync_rules(wanted, dry_run=True)
+            with warnings.catch_warnings():
+                if not dry_run:  # told of when it is made
+                    warnings.simplefilter("ignore", UnknownRelationWarning)
+                planned = opened.sync_rules(wanted, dry_run=True)
             _, rules_after = planned.report.rules if planned.report.rules != ((), ()) else ((), before.rules)
             after = replace(before, rules=tuple(rules_after), prefixes={**before.prefixes, **wanted.prefixes})
             if dry_run:

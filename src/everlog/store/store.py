@@ -38,6 +38,7 @@ from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.views import View
 
 if TYPE_CHECKING:
+    from everlog.rules.diagnostics import Diagnostic
     from everlog.store.following import Follower
     from everlog.store.table_journal import TableJournal
 
@@ -54,10 +55,12 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         rewrites: bool = True,
         history: HistoryLimits | None = None,
         coalesce: bool = False,
+        strict: bool = False,
     ) -> None:
         rewrites = rewrites and rewrites_pay(engine)
         self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
         self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
+        self._timeline.strict = strict
         self._follower: Follower | None = None  # of a knowledge base that another process writes
 
     def state(self) -> State:
@@ -70,6 +73,17 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
     def version(self) -> int:
         """How many updates have led here."""
         return self._timeline.published.version
+
+    @property
+    def strict(self) -> bool:
+        """Is a relation that nothing knows an error, in rules and queries, and not only warned of?"""
+        return self._timeline.strict
+
+    def check_rules(self) -> list[Diagnostic]:
+        """What rules and views read and nobody has: relations, classes and properties without facts and rules."""
+        from everlog.store.unknown_relations import unknown_in
+
+        return unknown_in(self)
 
     @property
     def limits(self) -> Limits:

@@ -24,6 +24,7 @@ from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import is_auxiliary
+from everlog.store.doors import check_relation_name
 from everlog.store.snapshots import definitions_from_data, has_all, maintenance_knowing
 from everlog.store.state import Definitions
 from everlog.tables.commits import Commit, TableState
@@ -150,6 +151,9 @@ def open_tables(timeline: Timeline, path: Path) -> None:
 
     store = TableStore(path)
     commit = store.commit()
+    for name in relation_tables(commit):
+        if not is_auxiliary(name):
+            check_relation_name(name)
     snapshot = TablesSnapshot(store, commit)
     timeline.begin(snapshot)
     if not timeline.read_only:

@@ -50,11 +50,13 @@ from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.steps import Step, edits_back, together
 from everlog.store.updates import Update
+from everlog.store.unknown_relations import point_out, unknown_to
 from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
 from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
+    from everlog.store.rows import Rows
     from everlog.store.timeline import Timeline
 
 OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
@@ -71,6 +73,7 @@ class Transaction(TakesUpdates):
         self._steps: list[Step] = []
         self._left: Left | None = None  # the engine that was there before an update derived everything in another
         self._over = False
+        self._replaying = False  # what a log says has been pointed out before
         self.ticket: int | None = None  # what the log has to sync before it counts
         self.change: Change | None = None  # once it is committed: what it came to
 
@@ -93,7 +96,10 @@ class Transaction(TakesUpdates):
         from everlog.store.reading import is_sparql
 
         state = self.state()
-        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
+        return answer(state, text, bindings, base) if is_sparql(text) else self._datalog(state, text)
+
+    def _datalog(self, state: State, text: str) -> Rows:
+        return datalog_answer(state, text, strict=self._timeline.strict)
 
     def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
         """Apply a request in SPARQL Update; gives a change for each of its operations."""
@@ -151,6 +157,7 @@ class Transaction(TakesUpdates):
 
     def replay(self, record: Record) -> None:
         """Make an update of the log again; nothing is logged."""
+        self._replaying = True
         facts = {name: (change.gained(), change.lost()) for name, change in record.explicit.items()}
         inserted = [EncodedFacts(name, gained) for name, (gained, _) in facts.items() if gained.rows]
         deleted = [EncodedFacts(name, lost) for name, (_, lost) in facts.items() if lost.rows]
@@ -173,6 +180,7 @@ class Transaction(TakesUpdates):
 
     def replay_all(self, replay: Replay) -> None:
         """Become what a log says, all at once; nothing is logged."""
+        self._replaying = True
         program = replay.program()
         views = {name: view_query(name, *made, replay.version) for name, made in replay.views.items()}
         self._know(replay.relations)
@@ -311,6 +319,9 @@ class Transaction(TakesUpdates):
         if rules is not before.rules and rules != before.rules:
             self._check(rules, program)
         inserted, deleted = self._encode(update, program, rules, lookout)
+        if new and not self._replaying:
+            problems = unknown_to(before, self._workings.engine, rules, new, program, inserted)
+            point_out(problems, strict=self._timeline.strict)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
         target = self._target(rules, prefixes, before.views if views is None else views, inserted)
         checked = CheckedUpdate(inserted, deleted, target, Report())
@@ -339,7 +350,7 @@ class Transaction(TakesUpdates):
         arities = settled_arities(self._workings, before, rules)
         if lookout is not None:
             lookout.arities = arities
-        inserting = FactEncoder(dictionary, arities)
+        inserting = FactEncoder(dictionary, arities, new=True)
         inserting.add_atoms(program.facts)
         inserting.add(update.insert)
         ahead = lookout.encoded if lookout is not None else None

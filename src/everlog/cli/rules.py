@@ -136,7 +136,8 @@ def add(
 def sync(
     kb: KbArgument,
     files: Annotated[
-        list[str], typer.Argument(help="Files with all rules there are to be; - reads them from stdin.", metavar="FILES")
+        list[str],
+        typer.Argument(help="Files with all rules there are to be; - reads them from stdin.", metavar="FILES"),
     ],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
     strict: StrictOption = False,
@@ -224,8 +225,8 @@ def _tell(
     print(f"indirectly affected: {'; '.join(report.indirectly_affected) or 'none'}")
     if report.rebuilt:
         print(f"all was derived again: {report.rebuilt}")
-    counts = f"{_count(len(added), 'added')}, {_count(len(removed), 'removed')}"
-    print(f"version {change.version}: {counts}" if made else f"nothing was changed; it would be: {counts}")
+    moved = f"{_count(len(added), 'added')}, {_count(len(removed), 'removed')}"
+    print(f"version {change.version}: {moved}" if made else f"nothing was changed; it would be: {moved}")
 
 
 def _count(rules_: int, what: str) -> str:

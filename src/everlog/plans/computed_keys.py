@@ -1,13 +1,13 @@
 """How is a computed value found from both sides of a join?
 
-In `next(X, Y) :- number(X), BIND(X + 1 AS Y), number(Y)` a number X has a look-up to make: Y. But a new number Y asks for
-the X whose sum it is, and expressions are not turned round. So what is computed from the variables of one atom, and
+In `next(X, Y) :- number(X), BIND(X + 1 AS Y), number(Y)` a number X has a look-up to make: Y. But a new number Y asks
+for the X whose sum it is, and expressions are not turned round. So what is computed from the variables of one atom, and
 looked up in another, becomes a relation of its own, which has an index on the value too:
 
     r~key1(X, Y) :- number(X), BIND(X + 1 AS Y).           next(X, Y) :- r~key1(X, Y), number(Y).
 
-Then a change on either side takes work in proportion to it, and a recursion over the value a step per fact. A value that
-needs variables of several atoms is looked up where these are bound, and compared elsewhere.
+Then a change on either side takes work in proportion to it, and a recursion over the value a step per fact. A value
+that needs variables of several atoms is looked up where these are bound, and compared elsewhere.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Nodes are frozen and compare by content: where they stood in the text (`span`) does not count. Triple notation is gone
 here: `[?x, :p, ?y]` and `:p[?x, ?y]` are atoms of the relation ``triple`` with three arguments, `:C[?x]` is a `triple`
-whose predicate is `rdf:type`. So are expressions as arguments: `fib(?n - 1, ?y)` is `BIND(?n - 1 AS ?_v1), fib(?_v1, ?y)`.
+whose predicate is `rdf:type`. So are expressions as arguments: `fib(?n - 1, ?y)` is the two literals
+`BIND(?n - 1 AS ?_v1), fib(?_v1, ?y)`.
 """
 
 from __future__ import annotations

@@ -287,8 +287,9 @@ class TreeBuilder(ExpressionBuilder):
             args = (*args, Constant(""), Constant(""))
         return Atom(TRIPLE, (args[0], predicate, args[1]), span=value.span)
 
-    def _argument(self, value: Expression) -> Argument:
+    def _argument(self, written: Named | Expression) -> Argument:
         """An argument of an atom; an expression is computed into a variable that takes its place."""
+        value = self.value(written)
         if not isinstance(value, Call):
             return value
         variable = self.made_up(COMPUTED_PREFIX, value.span)

@@ -79,7 +79,9 @@ class ReadOnlyKnowledgeBase(ABC):
         from everlog.store.answers import answer, datalog_answer
 
         state = self.state()
-        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text, strict=self.strict)
+        return (
+            answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text, strict=self.strict)
+        )
 
     def relations(self) -> list[RelationInfo]:
         """Every relation that facts or rules mention."""

@@ -56,11 +56,13 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         history: HistoryLimits | None = None,
         coalesce: bool = False,
         strict: bool = False,
+        doors: bool = True,
     ) -> None:
+        """As `everlog.open` says; without `doors`, facts and rules have been checked before they come here."""
         rewrites = rewrites and rewrites_pay(engine)
         self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
         self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
-        self._timeline.strict = strict
+        self._timeline.strict, self._timeline.doors = strict, doors
         self._follower: Follower | None = None  # of a knowledge base that another process writes
 
     def state(self) -> State:

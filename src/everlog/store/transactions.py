@@ -49,8 +49,8 @@ from everlog.store.rule_steps import rule_arities, rule_step
 from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.steps import Step, edits_back, together
-from everlog.store.updates import Update
 from everlog.store.unknown_relations import point_out, unknown_to
+from everlog.store.updates import Update
 from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
 from everlog.store.windows import Windows
@@ -319,7 +319,7 @@ class Transaction(TakesUpdates):
         if rules is not before.rules and rules != before.rules:
             self._check(rules, program)
         inserted, deleted = self._encode(update, program, rules, lookout)
-        if new and not self._replaying:
+        if new and self._timeline.doors and not self._replaying:
             problems = unknown_to(before, self._workings.engine, rules, new, program, inserted)
             point_out(problems, strict=self._timeline.strict)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
@@ -350,7 +350,7 @@ class Transaction(TakesUpdates):
         arities = settled_arities(self._workings, before, rules)
         if lookout is not None:
             lookout.arities = arities
-        inserting = FactEncoder(dictionary, arities, new=True)
+        inserting = FactEncoder(dictionary, arities, new=self._timeline.doors)
         inserting.add_atoms(program.facts)
         inserting.add(update.insert)
         ahead = lookout.encoded if lookout is not None else None

@@ -107,7 +107,10 @@ def test_bad(text: str, codes: list[str]) -> None:
         ("p(X) :- q(X), count(X) > 1.", "AGGREGATE(… ON ?x BIND COUNT(?y) AS ?n) computes it over a group"),
         ("p(X, count(Y)) :- q(X, Y).", "p(?X, ?n) :- AGGREGATE(q(?X, ?Y) ON ?X BIND COUNT(?Y) AS ?n)."),
         ("r: p(sum(N)) :- q(N, _).", "r: p(?n) :- AGGREGATE(q(?N, ?_1) BIND SUM(?N) AS ?n)."),
-        ("p(Y) :- q(X), FILTER(Y = X + 1), r(X).", "Y = … without FILTER gives it a value; inside FILTER, = only compares"),
+        (
+            "p(Y) :- q(X), FILTER(Y = X + 1), r(X).",
+            "Y = … without FILTER gives it a value; inside FILTER, = only compares",
+        ),
         ("p(X, Y) :- AGGREGATE(q(X, Y) ON X BIND COUNT(*) AS N).", "add it to ON"),
     ],
 )

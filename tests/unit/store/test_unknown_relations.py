@@ -44,8 +44,11 @@ def test_what_is_known_is_not_warned_of() -> None:
         warnings.simplefilter("error", UnknownRelationWarning)
         kb.add_rules("path(X, Y) :- edge(X, Y).  path(X, Z) :- path(X, Y), edge(Y, Z).")  # rules may come first
         kb.insert("edge", EDGES)
-        kb.add_rules("far(X) :- path(X, _), node(X).  node(X) :- edge(X, _).  [X, a, X] :- [X, :p, _]."
-                     .replace(":p", "<http://ex.org/p>").replace("[X, a, X]", "kind(X)"))
+        kb.add_rules(
+            "far(X) :- path(X, _), node(X).  node(X) :- edge(X, _).  [X, a, X] :- [X, :p, _].".replace(
+                ":p", "<http://ex.org/p>"
+            ).replace("[X, a, X]", "kind(X)")
+        )
         kb.update(insert={"colour": [("a", "red")]}, add_rules="red(X) :- colour(X, red).")
         kb.delete("colour", [("a", "red")])
         kb.add_rules("blue(X) :- edge(X, _), NOT red(X).")

@@ -10,7 +10,8 @@ Facts that are there already may always be deleted.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import DataError
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _NAME = re.compile(r"[^\W\d]\w*")
+_TEXTS: dict[type, Callable[[Any], str]] = {
+    IRI: attrgetter("value"),
+    Literal: attrgetter("lexical"),
+    BlankNode: attrgetter("label"),
+}
 _PLACES = (("subject", "an IRI or a blank node", ("<", "_")), ("predicate", "an IRI", ("<",)))
 
 
@@ -50,7 +56,10 @@ def check_rows(relation: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Are these terms that can be kept, and triples that can be told?"""
     for number, row in enumerate(rows, start=1):
         for term in row:
-            text = term if type(term) is str else _text_of(term)
+            kind = type(term)
+            if kind is not str and kind not in _TEXTS:
+                continue
+            text = term if kind is str else _TEXTS[kind](term)
             if not text.isascii() and _has_half_a_pair(text):
                 raise DataError(f"row {number} of {relation}: {text!r:.80} has half a surrogate pair, no character")
     if relation in (TRIPLE, QUAD):
@@ -90,20 +99,6 @@ def _no_triple(place: str, wanted: str, term: object, where: str = "") -> DataEr
         f"{where}the {place} of a triple is {wanted}, and {shown} is not",
         hint='write IRI("http://example.org/…"), or use a relation of another name',
     )
-
-
-def _text_of(term: object) -> str:
-    match term:
-        case IRI():
-            return term.value
-        case Literal():
-            return term.lexical
-        case BlankNode():
-            return term.label
-        case str():
-            return term
-        case _:
-            return ""
 
 
 def _has_half_a_pair(text: str) -> bool:

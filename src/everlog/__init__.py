@@ -18,6 +18,7 @@ from everlog.errors import (
     RoundLimitError,
     StoreInUseError,
     TimeLimitError,
+    UnknownRelationWarning,
     UsageError,
 )
 from everlog.facts.terms import IRI, BlankNode, Literal, Term
@@ -65,6 +66,7 @@ __all__ = [
     "TimeLimitError",
     "Transaction",
     "Update",
+    "UnknownRelationWarning",
     "UsageError",
     "open",
 ]

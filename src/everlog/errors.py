@@ -24,11 +24,14 @@
         ├── TimeLimitError            too much time
         └── MemoryLimitError          too much memory
 
+    UnknownRelationWarning            no error: a relation that is read, and that no fact, rule or declaration knows
+
 An error says what was found, where, and what would have been right. A violated invariant is an assertion instead.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,7 +74,7 @@ class ProgramError(EverlogError):
     http_status = 400
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)
+        self.diagnostics = tuple(replace(each, level="error") for each in diagnostics)
         super().__init__("\n\n".join(diagnostic.render() for diagnostic in self.diagnostics))
 
     def stands_at(self, path: str, line: int | None) -> None:
@@ -84,6 +87,14 @@ class ProgramError(EverlogError):
             "message": f"{len(self.diagnostics)} problem(s) in the program",
             "diagnostics": [diagnostic.as_data() for diagnostic in self.diagnostics],
         }
+
+
+class UnknownRelationWarning(UserWarning):
+    """Rules or a query read a relation that no fact, rule or declaration knows; `strict=True` makes it an error."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.render())
+        self.diagnostic = diagnostic
 
 
 class SparqlError(EverlogError):

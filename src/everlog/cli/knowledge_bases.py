@@ -6,6 +6,7 @@ Either it is in a folder (KB), or it is built in memory from a program and files
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from everlog.cli.progress import Progress
-from everlog.errors import NotFoundError
+from everlog.errors import NotFoundError, UnknownRelationWarning
 
 if TYPE_CHECKING:
     from everlog.limits import Limits
@@ -25,17 +26,22 @@ KbArgument = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
 
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="A relation that no fact, rule or declaration knows is an error.")
+]
 RewritesOption = Annotated[
     bool, typer.Option("--rewrites/--no-rewrites", help="Evaluate transitive rules linearly: same facts, sooner.")
 ]
 
 
-def read_kb(path: Path) -> KnowledgeBase:
+def read_kb(path: Path, *, strict: bool = False) -> KnowledgeBase:
     """The knowledge base in a folder, to be read: another process may be writing to it."""
-    return open_kb(path, read_only=True)
+    return open_kb(path, read_only=True, strict=strict)
 
 
-def open_kb(path: Path, *, make: bool = False, rewrites: bool = True, read_only: bool = False) -> KnowledgeBase:
+def open_kb(
+    path: Path, *, make: bool = False, rewrites: bool = True, read_only: bool = False, strict: bool = False
+) -> KnowledgeBase:
     """The knowledge base in a folder; where there is none, one is made, or an error is raised."""
     from everlog.store.durable import is_folder
     from everlog.store.opening import open
@@ -44,7 +50,7 @@ def open_kb(path: Path, *, make: bool = False, rewrites: bool = True, read_only:
     if not make and not is_folder(path) and not is_table_folder(path):
         what = "there is no knowledge base in this folder" if path.is_dir() else "there is no such knowledge base"
         raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
-    return open(path, rewrites=rewrites, read_only=read_only)
+    return open(path, rewrites=rewrites, read_only=read_only, strict=strict)
 
 
 def materialised(
@@ -58,20 +64,32 @@ def materialised(
     engine: str = "columnar",
     limits: Limits | None = None,
     rewrites: bool = True,
+    strict: bool = False,
 ) -> KnowledgeBase:
-    """A knowledge base in memory: the program of that name, the files it imports, and those that a command names."""
+    """A knowledge base in memory: the program of that name, the files it imports, and those that a command names.
+
+    All that it will have is there, so that a relation which nothing knows is told of, whatever it is called.
+    """
+    from everlog.rules.syntax import QUAD, TRIPLE
+    from everlog.rules.unknown_relations import unknown_relations
     from everlog.store import program_files
     from everlog.store.store import KnowledgeBase
+    from everlog.store.unknown_relations import point_out
 
     sources = [
         *program_files.imports(program, Path() if name == "-" else Path(name).parent),
         *(program_files.named_source(each, header=header) for each in files),
         *(program_files.assigned_source(each, header=header) for each in data),
     ]
-    kb = KnowledgeBase(engine=engine, limits=limits, rewrites=rewrites)
+    kb = KnowledgeBase(engine=engine, limits=limits, rewrites=rewrites, strict=strict)
     kb.on_progress = component_progress(progress)
-    kb.update(insert=program_files.read_sources(sources, progress), add_rules=program)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnknownRelationWarning)
+        kb.update(insert=program_files.read_sources(sources, progress), add_rules=program)
     kb.on_progress = None
+    known = [*(relation.name for relation in kb.relations() if relation.facts or relation.defined), TRIPLE, QUAD]
+    declared = [source.relation or "" for source in sources]
+    point_out(unknown_relations(program.rules, [*known, *declared]), strict=strict)
     return kb
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, component_progress, open_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, StrictOption, component_progress, open_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 
@@ -28,13 +28,14 @@ def load(
         typer.Argument(help="Programs (.dl), RDF, JSON lines, tables named like their relation (or REL=FILE)."),
     ],
     header: Annotated[bool, typer.Option("--header", help="The first line of each table names its columns.")] = False,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say on stderr what is going on.")] = False,
 ) -> None:
     """Add files to a knowledge base, which is made if it is not there."""
     with outcome(as_json=as_json), Progress(verbose=verbose, quiet=as_json) as progress:
         program, sources = _read(files, header)
-        with open_kb(kb, make=True) as opened:
+        with open_kb(kb, make=True, strict=strict) as opened:
             from everlog.store.program_files import read_sources
 
             opened.on_progress = component_progress(progress)

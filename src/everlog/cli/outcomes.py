@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import typer
 
-from everlog.errors import EverlogError, MemoryLimitError, ProgramError
+from everlog.errors import EverlogError, MemoryLimitError, ProgramError, UnknownRelationWarning
 
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
@@ -25,7 +26,8 @@ INTERRUPTED, BROKEN_PIPE = 130, 141
 def outcome(*, as_json: bool) -> Iterator[None]:
     """Run the body of a command; turn what goes wrong into a message and an exit code."""
     try:
-        yield
+        with warnings_told():
+            yield
         sys.stdout.flush()  # a closed pipe shows here, not while Python shuts down
     except BrokenPipeError:
         # Python flushes stdout once more at exit; give it a place where that works.
@@ -42,6 +44,23 @@ def outcome(*, as_json: bool) -> Iterator[None]:
     except EverlogError as error:
         _report(error, as_json)
         raise typer.Exit(error.exit_code) from None
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Say on stderr what the user is warned of, each once; other warnings go the usual way."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, UnknownRelationWarning):
+                print(message, file=sys.stderr)
+            else:
+                usual(message, category, *place, **more)
+
+        warnings.simplefilter("always", UnknownRelationWarning)
+        warnings.showwarning = show
+        yield
 
 
 def print_json(data: Any) -> None:

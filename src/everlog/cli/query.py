@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, read_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, StrictOption, read_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.errors import NotFoundError, UsageError
 
@@ -42,6 +42,7 @@ def query(
     format: Annotated[
         AnswerFormat | None, typer.Option("--format", help="Write the answer to stdout in a format.")
     ] = None,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Print the answers to queries in SPARQL or Datalog."""
@@ -54,7 +55,7 @@ def query(
             raise UsageError("there is no query", hint="give one: everlog query KB 'SELECT …', or -f query.rq")
         if format is not None and len(asked) > 1:
             raise UsageError("a format is for one query", hint="ask them one by one")
-        with read_kb(kb) as opened:
+        with read_kb(kb, strict=strict) as opened:
             answers = [(text, opened.query(text, base=base)) for text, base in asked]
             if format is not None:
                 sys.stdout.write(_written(answers[0][1], format.value))

@@ -5,16 +5,19 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb, read_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, StrictOption, open_kb, read_kb
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import graph
-from everlog.errors import UsageError
+from everlog.errors import ProgramError, UnknownRelationWarning, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 
 rules = typer.Typer(
     name="rules",
-    help="The rules of a knowledge base: list, show, add, remove, draw.",
+    help="The rules of a knowledge base: list, show, check, add, remove, sync, draw.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -34,7 +37,7 @@ rules.command()(graph)
 
 @rules.callback()
 def _rules() -> None:
-    """The rules of a knowledge base: list, show, add, remove, draw."""
+    """The rules of a knowledge base: list, show, check, add, remove, sync, draw."""
 
 
 @rules.command(name="list")
@@ -52,6 +55,22 @@ def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
             print(f"PREFIX {prefix}: <{iri}>")
         for rule in program.rules:
             print(print_rule(rule, program.prefixes))
+
+
+@rules.command()
+def check(kb: KbArgument, strict: StrictOption = False, as_json: JsonOption = False) -> None:
+    """Print what rules and views read and nobody has: relations, classes and properties without facts and rules."""
+    with outcome(as_json=as_json):
+        with read_kb(kb) as opened:
+            found, checked = opened.check_rules(), len(opened.program.rules) + len(opened.views())
+        if found and strict:
+            raise ProgramError(found)
+        if as_json:
+            print_json({"checked": checked, "warnings": [each.as_data() for each in found]})
+            return
+        for each in found:
+            print(each.render())
+        print(f"{checked} rules and views checked, {len(found)} {'warning' if len(found) == 1 else 'warnings'}")
 
 
 @rules.command()
@@ -86,6 +105,7 @@ def add(
         list[str] | None, typer.Argument(help="Files of rules; - reads them from stdin.", metavar="FILES")
     ] = None,
     text: Annotated[list[str] | None, typer.Option("--text", metavar="RULES", help="Rules as text.")] = None,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Add rules to a knowledge base, with the facts and imports that stand among them, as one update."""
@@ -95,7 +115,7 @@ def add(
 
         if not files and not text:
             raise UsageError("which rules?", hint="name a file, or give --text 'p(?x) :- q(?x).'")
-        with open_kb(kb) as opened:
+        with open_kb(kb, strict=strict) as opened:
             before = opened.program
             read = [program_files.read_program(name, before.prefixes) for name in files or ()]
             said = [parse_program(each, "--text", before.prefixes) for each in text or ()]
@@ -113,6 +133,43 @@ def add(
 
 
 @rules.command()
+def sync(
+    kb: KbArgument,
+    files: Annotated[
+        list[str],
+        typer.Argument(help="Files with all rules there are to be; - reads them from stdin.", metavar="FILES"),
+    ],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
+    strict: StrictOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Make the rules of a knowledge base those of the files, as one update: rules in the same words stay.
+
+    Facts that stand among the rules are inserted, none is deleted; @import lines are left to `everlog rules add`.
+    """
+    with outcome(as_json=as_json):
+        from everlog.store import program_files
+
+        with open_kb(kb, strict=strict) as opened:
+            before = opened.program
+            wanted = program_files.as_one([program_files.read_program(name, before.prefixes) for name in files])
+            with warnings.catch_warnings():
+                if not dry_run:  # told of when it is made
+                    warnings.simplefilter("ignore", UnknownRelationWarning)
+                planned = opened.sync_rules(wanted, dry_run=True)
+            _, rules_after = planned.report.rules if planned.report.rules != ((), ()) else ((), before.rules)
+            after = replace(before, rules=tuple(rules_after), prefixes={**before.prefixes, **wanted.prefixes})
+            if dry_run:
+                _tell(planned, before, after, as_json, made=False)
+                return
+            if not as_json:
+                _print_rules(before, after)
+                sys.stdout.flush()  # shown before it is made
+            change = opened.sync_rules(wanted)
+        _tell(change, before, after, as_json, listed=as_json)
+
+
+@rules.command()
 def remove(
     kb: KbArgument,
     names: Annotated[list[str], typer.Argument(help="Names of rules, or texts of them.", metavar="NAMES")],
@@ -127,18 +184,32 @@ def remove(
         _tell(change, before, after, as_json)
 
 
-def _tell(change: Change, before: Program, after: Program, as_json: bool) -> None:
-    """Print which rules were added and removed, and the facts gained and lost with them."""
+def _moved(before: Program, after: Program) -> tuple[list[Rule], list[Rule]]:
+    """The rules that came and those that went."""
+    added = [rule for rule in after.rules if rule not in before.rules]
+    return added, [rule for rule in before.rules if rule not in after.rules]
+
+
+def _print_rules(before: Program, after: Program) -> None:
     from everlog.rules.printer import print_rule
 
-    added = [rule for rule in after.rules if rule not in before.rules]
-    removed = [rule for rule in before.rules if rule not in after.rules]
+    for sign, rules_ in zip("+-", _moved(before, after), strict=True):
+        for rule in rules_:
+            print(f"{sign} {print_rule(rule, after.prefixes)}")
+
+
+def _tell(
+    change: Change, before: Program, after: Program, as_json: bool, *, made: bool = True, listed: bool = True
+) -> None:
+    """Print which rules were added and removed, unless they are listed already, and the facts gained and lost."""
+    added, removed = _moved(before, after)
     report = change.report
     if as_json:
         counts = {name: {"gained": gained, "lost": lost} for name, (gained, lost) in change.counts().items()}
         print_json(
             {
                 "version": change.version,
+                "made": made,
                 "added": _as_data(added, after.prefixes),
                 "removed": _as_data(removed, after.prefixes),
                 "relations": counts,
@@ -146,16 +217,16 @@ def _tell(change: Change, before: Program, after: Program, as_json: bool) -> Non
             }
         )
         return
-    for sign, rules_ in (("+", added), ("-", removed)):
-        for rule in rules_:
-            print(f"{sign} {print_rule(rule, after.prefixes)}")
+    if listed:
+        _print_rules(before, after)
     for name, (gained, lost) in change.counts().items():
         print("\t".join([name, *([f"+{gained}"] if gained else []), *([f"-{lost}"] if lost else [])]))
     print(f"directly affected: {'; '.join(report.directly_affected) or 'none'}")
     print(f"indirectly affected: {'; '.join(report.indirectly_affected) or 'none'}")
     if report.rebuilt:
         print(f"all was derived again: {report.rebuilt}")
-    print(f"version {change.version}: {_count(len(added), 'added')}, {_count(len(removed), 'removed')}")
+    moved = f"{_count(len(added), 'added')}, {_count(len(removed), 'removed')}"
+    print(f"version {change.version}: {moved}" if made else f"nothing was changed; it would be: {moved}")
 
 
 def _count(rules_: int, what: str) -> str:

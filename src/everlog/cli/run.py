@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from everlog.cli.knowledge_bases import RewritesOption
+from everlog.cli.knowledge_bases import RewritesOption, StrictOption
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
 from everlog.errors import UsageError
@@ -65,6 +65,7 @@ def run(
     ] = None,
     engine: Annotated[EngineName, typer.Option("--engine", help="What evaluates the rules.")] = EngineName.columnar,
     rewrites: RewritesOption = True,
+    strict: StrictOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")] = False,
     limit_rounds: Annotated[int | None, typer.Option(help="Stop a recursion after so many rounds.", min=1)] = None,
     limit_facts: Annotated[int | None, typer.Option(help="Stop above so many facts.", min=1)] = None,
@@ -95,6 +96,7 @@ def run(
             engine=engine.value,
             limits=limits,
             rewrites=rewrites,
+            strict=strict,
         )
         seconds = time.perf_counter() - started
         wanted = program_files.targets(read, output, format.value if format else None)

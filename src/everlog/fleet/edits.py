@@ -9,8 +9,8 @@ from typing import Any
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.terms import Term, key_of, keys_of, term_of
-from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import Atom, Constant
+from everlog.store.doors import check_relation_name, check_rows
 from everlog.store.updates import Update, fact_keys
 
 Row = tuple[Term, ...]
@@ -38,7 +38,11 @@ class Edits:
 
 def edits_of(update: Update, updates: int = 1) -> Edits:
     """The facts of an update, by relation and number of arguments."""
-    return Edits(_facts(update.insert), _facts(update.delete), updates)
+    edits = Edits(_facts(update.insert), _facts(update.delete), updates)
+    for (relation, _), rows in edits.insert.items():
+        check_relation_name(relation)
+        check_rows(relation, rows)
+    return edits
 
 
 def after(explicit: Facts, edits: Edits) -> Facts:
@@ -65,9 +69,6 @@ def _facts(facts: Any) -> Facts:
     found: Facts = {}
     for relation, row in _rows(facts):
         found.setdefault((relation, len(row)), []).append(row)
-    for relation, _ in found:
-        if is_auxiliary(relation) or not relation:
-            raise DataError(f"{relation!r} is no name for a relation", hint=f"choose one without {AUXILIARY}")
     return found
 
 

@@ -19,6 +19,7 @@ from everlog.facts.blocks import FactBlock
 from everlog.facts.weighted import WeightedFacts
 from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
+from everlog.store.doors import check_block, check_relation_name, check_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,8 +74,9 @@ def layered(*arities: Mapping[str, int]) -> ChainMap[str, int]:
 class FactEncoder:
     """Batches by relation, in the order of first mention."""
 
-    def __init__(self, dictionary: Dictionary, arities: Mapping[str, int]) -> None:
-        self._dictionary = dictionary
+    def __init__(self, dictionary: Dictionary, arities: Mapping[str, int], *, new: bool = False) -> None:
+        """`new`: these facts may not be there yet, and must be such as can be let in (doors.py)."""
+        self._dictionary, self._new = dictionary, new
         self._arities = layered({}, arities, {TRIPLE: 3, QUAD: 4})
         self.batches: dict[str, Batch] = {}
 
@@ -110,12 +112,18 @@ class FactEncoder:
     def _add_block(self, block: FactBlock) -> None:
         from everlog.dictionary.columns import encode_block
 
+        if self._new:
+            self._check_name(block.relation)
+            check_block(block)
         self._batch(block.relation, block.arity).add(list(encode_block(self._dictionary, block)), len(block))
 
     def _add_rows(self, relation: str, rows: Iterable[Any]) -> None:
         listed = [row if isinstance(row, tuple) else tuple(row) if isinstance(row, list) else (row,) for row in rows]
         if not listed:
             return
+        if self._new:
+            self._check_name(relation)
+            check_rows(relation, listed)
         arity = self._arities.get(relation, len(listed[0]))
         for number, row in enumerate(listed, start=1):
             if len(row) != arity:
@@ -126,6 +134,10 @@ class FactEncoder:
         except (TypeError, ValueError) as error:
             raise DataError(f"facts of {relation}: {error}") from error
         self._batch(relation, arity).add(columns, len(listed))
+
+    def _check_name(self, relation: str) -> None:
+        if relation not in self._arities:
+            check_relation_name(relation)
 
     def _batch(self, relation: str, arity: int) -> Batch:
         if is_auxiliary(relation):

@@ -23,6 +23,7 @@ def open(
     coalesce: bool = False,
     read_only: bool = False,
     follow: bool = False,
+    strict: bool = False,
 ) -> KnowledgeBase:
     """Open a knowledge base, in memory or in a folder.
 
@@ -40,9 +41,17 @@ def open(
         read_only: Read what a folder keeps, while another process may be writing to it; `kb.refresh()` makes its newer
             updates.
         follow: The same, and stay up to date by itself.
+        strict: Rules and Datalog queries that read a relation which no fact, rule or declaration knows are errors; a
+            warning (`UnknownRelationWarning`) tells of them otherwise.
     """
     kb = KnowledgeBase(
-        engine=engine, limits=limits, strategy=strategy, rewrites=rewrites, history=history, coalesce=coalesce
+        engine=engine,
+        limits=limits,
+        strategy=strategy,
+        rewrites=rewrites,
+        history=history,
+        coalesce=coalesce,
+        strict=strict,
     )
     if path is not None:
         if is_table_folder(Path(path)):

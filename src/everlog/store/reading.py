@@ -46,6 +46,11 @@ class ReadOnlyKnowledgeBase(ABC):
     def state(self) -> State:
         """The state that is asked."""
 
+    @property
+    def strict(self) -> bool:
+        """Is a relation that nothing knows an error?"""
+        return False
+
     @abstractmethod
     def _timeline_or_none(self) -> Timeline | None: ...
 
@@ -74,7 +79,9 @@ class ReadOnlyKnowledgeBase(ABC):
         from everlog.store.answers import answer, datalog_answer
 
         state = self.state()
-        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
+        return (
+            answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text, strict=self.strict)
+        )
 
     def relations(self) -> list[RelationInfo]:
         """Every relation that facts or rules mention."""

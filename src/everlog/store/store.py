@@ -38,6 +38,7 @@ from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.views import View
 
 if TYPE_CHECKING:
+    from everlog.rules.diagnostics import Diagnostic
     from everlog.store.following import Follower
     from everlog.store.table_journal import TableJournal
 
@@ -54,10 +55,14 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         rewrites: bool = True,
         history: HistoryLimits | None = None,
         coalesce: bool = False,
+        strict: bool = False,
+        doors: bool = True,
     ) -> None:
+        """As `everlog.open` says; without `doors`, facts and rules have been checked before they come here."""
         rewrites = rewrites and rewrites_pay(engine)
         self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
         self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
+        self._timeline.strict, self._timeline.doors = strict, doors
         self._follower: Follower | None = None  # of a knowledge base that another process writes
 
     def state(self) -> State:
@@ -70,6 +75,17 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
     def version(self) -> int:
         """How many updates have led here."""
         return self._timeline.published.version
+
+    @property
+    def strict(self) -> bool:
+        """Is a relation that nothing knows an error, in rules and queries, and not only warned of?"""
+        return self._timeline.strict
+
+    def check_rules(self) -> list[Diagnostic]:
+        """What rules and views read and nobody has: relations, classes and properties without facts and rules."""
+        from everlog.store.unknown_relations import unknown_in
+
+        return unknown_in(self)
 
     @property
     def limits(self) -> Limits:
@@ -242,6 +258,23 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         """The change that an update would make; nothing is changed."""
         with self._timeline.writing() as transaction:
             return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules))
+
+    def sync_rules(self, rules: RulesArgument, *, name: str = "<rules>", dry_run: bool = False) -> Change:
+        """Make the rules those of a text, as one update: what is there in the same words stays.
+
+        Args:
+            rules: All rules that there are to be. Facts among them are inserted; none is deleted.
+            name: What the text is called in error messages.
+            dry_run: Give the change that this would make, and make none; `change.report.rules` has the rules before and
+                after.
+        """
+        if dry_run:
+            with self._timeline.writing() as transaction:
+                return transaction.what_if(transaction.sync_update(rules, name))
+        change: Change = self._timeline.run(
+            lambda transaction: transaction.only(transaction.sync_update(rules, name), name=name)
+        )
+        return change
 
     def stream(
         self,

@@ -66,6 +66,8 @@ class Timeline:
         self._writer: int | None = None  # the thread that has it, or had it last
         self._publishing = threading.Lock()
         self._accepted: deque[_Accepted] = deque()
+        self.strict = False  # whether relations that nothing knows are errors
+        self.doors = True  # whether it is looked at what comes in (doors.py); a fleet does so for its knowledge bases
         self.read_only = False  # whoever opened it only follows what another process writes
 
     @classmethod

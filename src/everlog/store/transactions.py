@@ -27,6 +27,7 @@ from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
+from everlog.rules.same_rules import new_rules, rule_difference
 from everlog.rules.syntax import Program, Rule
 from everlog.store.answers import answer, datalog_answer
 from everlog.store.applying import (
@@ -50,12 +51,14 @@ from everlog.store.rule_steps import rule_arities, rule_step
 from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.steps import Step, edits_back, together
+from everlog.store.unknown_relations import point_out, unknown_to
 from everlog.store.updates import Update
-from everlog.store.updating import TakesUpdates
+from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
 from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
+    from everlog.store.rows import Rows
     from everlog.store.timeline import Timeline
 
 OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
@@ -72,6 +75,7 @@ class Transaction(TakesUpdates):
         self._steps: list[Step] = []
         self._left: Left | None = None  # the engine that was there before an update derived everything in another
         self._over = False
+        self._replaying = False  # what a log says has been pointed out before
         self.ticket: int | None = None  # what the log has to sync before it counts
         self.change: Change | None = None  # once it is committed: what it came to
 
@@ -94,7 +98,10 @@ class Transaction(TakesUpdates):
         from everlog.store.reading import is_sparql
 
         state = self.state()
-        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
+        return answer(state, text, bindings, base) if is_sparql(text) else self._datalog(state, text)
+
+    def _datalog(self, state: State, text: str) -> Rows:
+        return datalog_answer(state, text, strict=self._timeline.strict)
 
     def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
         """Apply a request in SPARQL Update; gives a change for each of its operations."""
@@ -152,6 +159,7 @@ class Transaction(TakesUpdates):
 
     def replay(self, record: Record) -> None:
         """Make an update of the log again; nothing is logged."""
+        self._replaying = True
         facts = {name: (change.gained(), change.lost()) for name, change in record.explicit.items()}
         inserted = [EncodedFacts(name, gained) for name, (gained, _) in facts.items() if gained.rows]
         deleted = [EncodedFacts(name, lost) for name, (_, lost) in facts.items() if lost.rows]
@@ -174,6 +182,7 @@ class Transaction(TakesUpdates):
 
     def replay_all(self, replay: Replay) -> None:
         """Become what a log says, all at once; nothing is logged."""
+        self._replaying = True
         program = replay.program()
         views = {name: view_query(name, *made, replay.version) for name, made in replay.views.items()}
         self._know(replay.relations)
@@ -186,6 +195,12 @@ class Transaction(TakesUpdates):
             known = {**self._state.arities, **new}
             self._state = self._state._replace(definitions=replace(self._state.definitions, arities=known))
             self._workings.declare(known)
+
+    def sync_update(self, rules: RulesArgument, name: str) -> Update:
+        """The update that makes the rules those of a text; the facts that stand among them are inserted."""
+        program = _read_rules(rules, name, self._state.prefixes)
+        difference = rule_difference(program.rules, self._state.rules)
+        return Update(add_rules=replace(program, rules=difference.added), remove_rules=difference.removed)
 
     def what_if(self, update: Update) -> Change:
         """What an update would change; nothing is changed."""
@@ -314,14 +329,17 @@ class Transaction(TakesUpdates):
             without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
         )
         rules = staying
-        if program.rules:
-            rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
+        if new := new_rules(program.rules, staying) if program.rules else ():
+            rules = (*staying, *name_rules(new, taken={rule.name or "" for rule in staying}))
         if rules is not before.rules and rules == before.rules:
             rules = before.rules
         in_rules = before.rule_arities if rules is before.rules else rule_arities(rules)
         if rules is not before.rules:
             self._check(rules, in_rules, program)
         inserted, deleted = self._encode(update, program, in_rules, lookout)
+        if new and self._timeline.doors and not self._replaying:
+            problems = unknown_to(before, self._workings.engine, rules, new, program, inserted)
+            point_out(problems, strict=self._timeline.strict)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
         target = self._target(rules, prefixes, views, inserted, in_rules)
         checked = CheckedUpdate(inserted, deleted, target, Report())
@@ -346,7 +364,7 @@ class Transaction(TakesUpdates):
         arities = settled_arities(self._workings, before, in_rules)
         if lookout is not None:
             lookout.arities = arities
-        inserting = FactEncoder(dictionary, arities)
+        inserting = FactEncoder(dictionary, arities, new=self._timeline.doors)
         inserting.add_atoms(program.facts)
         inserting.add(update.insert)
         ahead = lookout.encoded if lookout is not None else None

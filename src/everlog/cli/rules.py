@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from everlog.cli.knowledge_bases import JsonOption, KbArgument, open_kb, read_kb
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import graph
 from everlog.errors import UsageError
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,12 +40,13 @@ def _rules() -> None:
 
 
 @rules.command(name="list")
-def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
+@limited
+def list_rules(kb: KbArgument, as_json: JsonOption = False, *, limits: Limits) -> None:
     """Print every rule with its name."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.rules.printer import print_rule
 
-        with read_kb(kb) as opened:
+        with read_kb(kb, limits) as opened:
             program = opened.program
         if as_json:
             print_json({"prefixes": dict(program.prefixes), "rules": _as_data(program.rules, program.prefixes)})
@@ -55,19 +58,22 @@ def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
 
 
 @rules.command()
+@limited
 def show(
     kb: KbArgument,
     name: Annotated[str, typer.Argument(help="A rule's name, or its text.", metavar="NAME")],
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Print a rule, its component, what it reads and what reads it, with the sizes of relations."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.cli.rule_standing import print_standing, standing_as_data
         from everlog.rules.finding import find_rules
         from everlog.rules.standing import standing
         from everlog.store.sizes import extent_sizes
 
-        with read_kb(kb) as opened:
+        with read_kb(kb, limits) as opened:
             program = opened.program
             found = [standing(rule, program.rules) for rule in find_rules(program.rules, name, program.prefixes)]
             extents = [extent for each in found for extent in (*each.concludes, *(link.extent for link in each.reads))]
@@ -80,6 +86,7 @@ def show(
 
 
 @rules.command()
+@limited
 def add(
     kb: KbArgument,
     files: Annotated[
@@ -87,15 +94,17 @@ def add(
     ] = None,
     text: Annotated[list[str] | None, typer.Option("--text", metavar="RULES", help="Rules as text.")] = None,
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Add rules to a knowledge base, with the facts and imports that stand among them, as one update."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.rules.parser import parse_program
         from everlog.store import program_files
 
         if not files and not text:
             raise UsageError("which rules?", hint="name a file, or give --text 'p(?x) :- q(?x).'")
-        with open_kb(kb) as opened:
+        with open_kb(kb, limits=limits) as opened:
             before = opened.program
             read = [program_files.read_program(name, before.prefixes) for name in files or ()]
             said = [parse_program(each, "--text", before.prefixes) for each in text or ()]
@@ -113,14 +122,17 @@ def add(
 
 
 @rules.command()
+@limited
 def remove(
     kb: KbArgument,
     names: Annotated[list[str], typer.Argument(help="Names of rules, or texts of them.", metavar="NAMES")],
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Remove rules from a knowledge base, as one update; a text means the rule that says the same."""
-    with outcome(as_json=as_json):
-        with open_kb(kb) as opened:
+    with outcome(as_json=as_json, limits=limits):
+        with open_kb(kb, limits=limits) as opened:
             before = opened.program
             change = opened.update(remove_rules=names)
             after = opened.program

@@ -14,10 +14,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from queue import Queue
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import UsageError
@@ -30,6 +29,7 @@ from everlog.store.engines import refuse_views, rewrites_pay
 from everlog.store.gathering import Gathering
 from everlog.store.history import HistoryLimits
 from everlog.store.reading import ReadOnlyKnowledgeBase
+from everlog.store.sources import Updates
 from everlog.store.state import State
 from everlog.store.timeline import Timeline
 from everlog.store.transactions import Transaction, new_view
@@ -172,15 +172,15 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
         return export(self.state(), Path(path))
 
-    def import_from(self, path: str | Path) -> Change:
+    def import_from(self, path: str | Path, *, limits: Limits | None = None) -> Change:
         """Add program, facts and views of an export, as one update."""
         from everlog.store.copies import read_export
 
         program, facts, views = read_export(Path(path))
         with self.transaction() as transaction:
-            transaction.update(insert=facts, add_rules=program, name=str(path))
+            transaction.update(insert=facts, add_rules=program, name=str(path), limits=limits)
             for name, text in views.items():
-                transaction.apply(Update(), views=new_view(transaction.state(), name, text))
+                transaction.apply(Update(), views=new_view(transaction.state(), name, text), limits=limits)
         assert transaction.change is not None
         return transaction.change
 
@@ -208,11 +208,13 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         types: Sequence[str] | None = None,
         header: bool = False,
         graph: str | None = None,
+        limits: Limits | None = None,
     ) -> Change:
-        """Insert the facts of a file; the format is known by its name."""
+        """Insert the facts of a file; the format is known by its name. Limits count from when reading begins."""
         from everlog.formats.reading import read_facts
 
-        return self.update(insert=read_facts(path, relation=relation, types=types, header=header, graph=graph))
+        facts = read_facts(path, relation=relation, types=types, header=header, graph=graph)
+        return self.update(insert=facts, limits=limits)
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before; `options` are those of `Transaction.only`."""
@@ -238,53 +240,65 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         delete: FactsArgument | None = None,
         add_rules: RulesArgument | None = None,
         remove_rules: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> Change:
         """The change that an update would make; nothing is changed."""
         with self._timeline.writing() as transaction:
-            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules))
+            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules), limits=limits)
 
     def stream(
         self,
-        updates: Iterable[Update | Mapping[str, Any]] | Queue[Any] | str | Path,
+        updates: Updates,
         *,
         strategy: str | None = None,
         marking: bool | str = False,
         coalesce: bool = False,
+        limits: Limits | None = None,
     ) -> Iterator[Change]:
         """Apply updates as they arrive, and yield a change for each; see store/streams.py.
 
         Args:
-            updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file.
+            updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file,
+                by its name or open.
             strategy: As in `update`.
             marking: Look at the next update, if it is there already, while working on this one; for `bf` and `dred`.
                 "printed" passes marks on by rule applications alone.
             coalesce: Where several updates wait, apply their net effect at once.
+            limits: Bounds on each update; the knowledge base's own otherwise.
         """
         from everlog.store.streams import stream
 
-        return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce)
+        return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce, limits=limits)
 
-    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+    def sparql_update(
+        self,
+        text: str,
+        *,
+        base: str | None = None,
+        load_from: str | Path | None = None,
+        limits: Limits | None = None,
+    ) -> list[Change]:
         """Apply a request in SPARQL Update as one transaction; gives a change for each of its operations.
 
         Args:
             text: INSERT DATA, DELETE DATA, DELETE/INSERT … WHERE, LOAD, CLEAR, DROP, CREATE, ADD, MOVE, COPY.
             base: What relative IRIs in it are relative to.
             load_from: The folder below which LOAD may read files; without one it may not read any.
+            limits: Bounds on the request; the knowledge base's own otherwise.
         """
         with self.transaction() as transaction:
-            return transaction.sparql_update(text, base=base, load_from=load_from)
+            return transaction.sparql_update(text, base=base, load_from=load_from, limits=limits)
 
     # --- views --------------------------------------------------------------------------------------------------------
 
-    def view(self, name: str, text: str | None = None) -> View:
+    def view(self, name: str, text: str | None = None, *, limits: Limits | None = None) -> View:
         """Keep the answer to a SPARQL query true from now on; without a text, the view of that name."""
         if text is None:
             return super().view(name)
         refuse_views(self._timeline.workings.engine)
 
         def make(transaction: Transaction) -> None:
-            transaction.only(Update(), views=new_view(self._timeline.newest, name, text))
+            transaction.only(Update(), views=new_view(self._timeline.newest, name, text), limits=limits)
 
         self._timeline.run(make)
         return super().view(name)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.terms import Term
-from everlog.limits import Limits
+from everlog.limits import Limits, Watch
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
@@ -87,18 +87,33 @@ class Transaction(TakesUpdates):
             else:
                 self.rollback()
 
-    def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
+    def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Term] | None = None,
+        base: str | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
         """The answers to a query in SPARQL or Datalog, as if the updates so far were all there is."""
         from everlog.store.reading import is_sparql
 
-        state = self.state()
+        state = self.state().limited(limits)
         return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
 
-    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+    def sparql_update(
+        self,
+        text: str,
+        *,
+        base: str | None = None,
+        load_from: str | Path | None = None,
+        limits: Limits | None = None,
+    ) -> list[Change]:
         """Apply a request in SPARQL Update; gives a change for each of its operations."""
         from everlog.store.sparql_updates import apply_request
 
-        return apply_request(self, text, base, Path(load_from) if load_from is not None else None)
+        watch = (limits or self._workings.limits).watch()
+        return apply_request(self, text, base, Path(load_from) if load_from is not None else None, watch)
 
     # --- for the store ------------------------------------------------------------------------------------------------
 
@@ -185,10 +200,10 @@ class Transaction(TakesUpdates):
             self._state = self._state._replace(definitions=replace(self._state.definitions, arities=known))
             self._workings.declare(known)
 
-    def what_if(self, update: Update) -> Change:
+    def what_if(self, update: Update, *, limits: Limits | None = None) -> Change:
         """What an update would change; nothing is changed."""
         with Interrupts() as interrupts:
-            step = self._prepare(update, interrupts)
+            step = self._prepare(update, interrupts, limits=limits)
             try:
                 check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
                 return step.change(self._began.version + 1)
@@ -267,12 +282,8 @@ class Transaction(TakesUpdates):
             before.rules, before.prefixes, before.views, self._state.arities,
             None if change is None else rule_step(self._workings.maintenance, change),
         )  # fmt: skip
-        checked = CheckedUpdate(inserted, deleted, target, Report())
-        limits, self._workings.limits = self._workings.limits, Limits(rounds=None, facts=None)
-        try:
-            work = self._begin(checked, CHOOSE, None, interrupts)
-        finally:
-            self._workings.limits = limits
+        checked = CheckedUpdate(inserted, deleted, target, Report(), Limits(rounds=None, facts=None).watch())
+        work = self._begin(checked, CHOOSE, None, interrupts)
         return Step(work, target, checked.report, self._began.definitions, self._began.dictionary, self._began.version)
 
     def _check_open(self) -> None:
@@ -290,9 +301,11 @@ class Transaction(TakesUpdates):
         strategy: str | None = None,
         views: Mapping[str, ViewQuery] | None = None,
         lookout: Lookout | None = None,
+        limits: Limits | None = None,
     ) -> Step:
         """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
+        watch = (limits or self._workings.limits).watch()
         strategy = check_strategy(strategy or self._workings.strategy)
         program = _read_rules(update.add_rules, name or "<rules>", before.prefixes)
         staying = (
@@ -303,10 +316,10 @@ class Transaction(TakesUpdates):
             rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
         if rules is not before.rules and rules != before.rules:
             self._check(rules, program)
-        inserted, deleted = self._encode(update, program, rules, lookout)
+        inserted, deleted = self._encode(update, program, rules, lookout, watch)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
         target = self._target(rules, prefixes, before.views if views is None else views, inserted)
-        checked = CheckedUpdate(inserted, deleted, target, Report())
+        checked = CheckedUpdate(inserted, deleted, target, Report(), watch)
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
@@ -326,7 +339,7 @@ class Transaction(TakesUpdates):
             raise ProgramError(problems)
 
     def _encode(
-        self, update: Update, program: Program, rules: Sequence[Rule], lookout: Lookout | None
+        self, update: Update, program: Program, rules: Sequence[Rule], lookout: Lookout | None, watch: Watch
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         before, dictionary = self._state.definitions, self._state.dictionary
         arities = settled_arities(self._workings, before, rules)
@@ -334,7 +347,7 @@ class Transaction(TakesUpdates):
             lookout.arities = arities
         inserting = FactEncoder(dictionary, arities)
         inserting.add_atoms(program.facts)
-        inserting.add(update.insert)
+        inserting.add(update.insert, watch)
         ahead = lookout.encoded if lookout is not None else None
         # What was encoded ahead knew nothing of relations that this very update brings in.
         if (
@@ -345,7 +358,7 @@ class Transaction(TakesUpdates):
         ):
             return inserting.batches, ahead[1]
         deleting = FactEncoder(dictionary, arities | {b.relation: b.arity for b in inserting.batches.values()})
-        deleting.add(update.delete)
+        deleting.add(update.delete, watch)
         return inserting.batches, deleting.batches
 
     def _target(

@@ -83,6 +83,11 @@ class Verification:
         lines = [line for each in self.differences for line in each.lines()]
         return "\n".join([f"NOT as derived from scratch: {what}", *lines])
 
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import html_text
+
+        return html_text(str(self))
+
     def as_data(self) -> dict[str, Any]:
         return {
             "equal": bool(self),

@@ -101,6 +101,7 @@ def apply(
         else:
             progress(f"opening {arguments[0]}")
             kb = stack.enter_context(open_kb(Path(arguments[0]), limits=limits, rewrites=rewrites))
+            kb.progress = False  # the command has a bar itself
             names = arguments[1:]
         written = stack.enter_context(_opened(changes)) if changes is not None else None
         told = sys.stderr if to_stdout else sys.stdout

@@ -98,7 +98,7 @@ def materialised(
         *(program_files.named_source(each, header=header) for each in files),
         *(program_files.assigned_source(each, header=header) for each in data),
     ]
-    kb = KnowledgeBase(engine=engine, limits=limits, rewrites=rewrites)
+    kb = KnowledgeBase(engine=engine, limits=limits, rewrites=rewrites, progress=False)
     kb.on_progress = component_progress(progress)
     kb.update(insert=program_files.read_sources(sources, progress), add_rules=program)
     kb.on_progress = None

@@ -41,7 +41,7 @@ def load(
         program, imported, others = read_programs([], files)
         sources = [*imported, *(named_source(each, header=header) for each in others)]
         with kept_kb(kb, limits=limits) as opened:
-            opened.on_progress = component_progress(progress)
+            opened.progress, opened.on_progress = False, component_progress(progress)  # the command has a bar itself
             change = opened.update(insert=read_sources(sources, progress), add_rules=program)
         progress.close()
         if as_json:

@@ -59,6 +59,7 @@ class CheckedUpdate:
     target: Target
     report: Report
     watch: Watch  # over its limits, since it began to be read
+    progress: Progress | None = None  # told of each component that is done
 
     def edited(self) -> list[str]:
         """The relations whose explicit facts it changes."""
@@ -150,7 +151,7 @@ class Maintained:
         if step is not None:
             edited += step.edit_bases(engine, engine.dictionary)
         report.phases = self._maintenance.run(
-            engine, edited, strategy, watch, workings.progress, marking=marking, way=step.way if step else None
+            engine, edited, strategy, watch, update.progress, marking=marking, way=step.way if step else None
         )
         watch.look()
         report.marked_implicit += sum(component.marked for component in report.phases)
@@ -308,7 +309,7 @@ def _derive(workings: Workings, engine: Engine, program: EvaluatedProgram, updat
         engine.declare(Shape(name, arity))
     load(engine, update.inserted, update.report)
     load_bases(engine, program.rewriting.closures)
-    update.report.phases = materialise(engine, program.components, update.watch, workings.progress)
+    update.report.phases = materialise(engine, program.components, update.watch, update.progress)
 
 
 def _differences(before: Engine, after: Engine, workings: Workings, update: CheckedUpdate) -> dict[str, WeightedFacts]:

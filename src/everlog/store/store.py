@@ -23,6 +23,7 @@ from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE
+from everlog.progress import Bar
 from everlog.store.changes import Change
 from everlog.store.encoding import FactsArgument
 from everlog.store.engines import refuse_views, rewrites_pay
@@ -31,6 +32,7 @@ from everlog.store.history import HistoryLimits
 from everlog.store.reading import ReadOnlyKnowledgeBase
 from everlog.store.sources import Updates
 from everlog.store.state import State
+from everlog.store.telling import log_change, told_blocks, told_components
 from everlog.store.timeline import Timeline
 from everlog.store.transactions import Transaction, new_view
 from everlog.store.updates import Update
@@ -54,7 +56,9 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         rewrites: bool = True,
         history: HistoryLimits | None = None,
         coalesce: bool = False,
+        progress: bool = True,
     ) -> None:
+        self.progress = progress  # whether long work shows a bar, where somebody can see it
         rewrites = rewrites and rewrites_pay(engine)
         self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
         self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
@@ -209,12 +213,24 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         header: bool = False,
         graph: str | None = None,
         limits: Limits | None = None,
+        progress: bool | None = None,
     ) -> Change:
-        """Insert the facts of a file; the format is known by its name. Limits count from when reading begins."""
+        """Insert the facts of a file; the format is known by its name.
+
+        Args:
+            path: The file.
+            relation: Where the rows of a table go; the file's stem by default.
+            types: A type for each column of a CSV or TSV file.
+            header: Whether the first row of a CSV or TSV file holds names.
+            graph: The named graph (an IRI) for RDF that names none.
+            limits: Bounds on the update, reading included; the knowledge base's own otherwise.
+            progress: Whether to show a bar if it takes long; as `everlog.open` was told otherwise.
+        """
         from everlog.formats.reading import read_facts
 
         facts = read_facts(path, relation=relation, types=types, header=header, graph=graph)
-        return self.update(insert=facts, limits=limits)
+        with Bar(f"reading {path}", shown=self.progress if progress is None else progress) as bar:
+            return self.update(insert=told_blocks(facts, f"reading {path}", bar), limits=limits)
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before; `options` are those of `Transaction.only`."""
@@ -223,7 +239,11 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         return self._apply(update, **options)
 
     def _apply(self, update: Update, **options: Any) -> Change:
-        change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
+        with Bar("updating", shown=self.progress) as bar:
+            if bar.is_shown and self.on_progress is None:
+                options["progress"] = told_components(bar)
+            change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
+        log_change(change)  # when the bar is gone: a line of a log would tear it
         return change
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -297,22 +317,24 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
             return super().view(name)
         refuse_views(self._timeline.workings.engine)
 
-        def make(transaction: Transaction) -> None:
-            transaction.only(Update(), views=new_view(self._timeline.newest, name, text), limits=limits)
+        def make(transaction: Transaction) -> Change:
+            return transaction.only(Update(), views=new_view(self._timeline.newest, name, text), limits=limits)
 
-        self._timeline.run(make)
+        with Bar(f"making the view {name}", shown=self.progress):
+            change = self._timeline.run(make)
+        log_change(change)
         return super().view(name)
 
     def drop_view(self, name: str) -> None:
         """Stop keeping a view, and everything that only it needed."""
 
-        def drop(transaction: Transaction) -> None:
+        def drop(transaction: Transaction) -> Change:
             newest = self._timeline.newest
             newest.view(name)
             remaining = {other: view for other, view in newest.views.items() if other != name}
-            transaction.only(Update(), views=remaining)
+            return transaction.only(Update(), views=remaining)
 
-        self._timeline.run(drop)
+        log_change(self._timeline.run(drop))
 
     def subscribe(self, callback: Callable[[Any], None], *, view: str | None = None) -> Callable[[], None]:
         """Call this after every update, with its change, or with that of a view; gives a function that ends it."""

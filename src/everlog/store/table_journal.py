@@ -19,6 +19,7 @@ from everlog.engines.interface import Capture
 from everlog.engines.states import FactStates
 from everlog.errors import UsageError
 from everlog.facts.weighted import WeightedFacts
+from everlog.logs import logger
 from everlog.maintenance.materialise import shapes
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.store.snapshots import definitions_as_data, known_of
@@ -171,6 +172,7 @@ class TableJournal:
             self._write_known()
             compact(self._store)
             self._last = self._store.commit()
+        logger.info("%s: tables have new bases, at version %d", self._store.folder, self._timeline.newest.version)
         return self._store.folder
 
     def close(self) -> None:

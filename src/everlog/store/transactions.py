@@ -22,6 +22,7 @@ from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.terms import Term
 from everlog.limits import Limits, Watch
+from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
@@ -302,6 +303,7 @@ class Transaction(TakesUpdates):
         views: Mapping[str, ViewQuery] | None = None,
         lookout: Lookout | None = None,
         limits: Limits | None = None,
+        progress: Progress | None = None,
     ) -> Step:
         """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
@@ -319,7 +321,7 @@ class Transaction(TakesUpdates):
         inserted, deleted = self._encode(update, program, rules, lookout, watch)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
         target = self._target(rules, prefixes, before.views if views is None else views, inserted)
-        checked = CheckedUpdate(inserted, deleted, target, Report(), watch)
+        checked = CheckedUpdate(inserted, deleted, target, Report(), watch, progress or self._workings.progress)
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt

@@ -43,6 +43,7 @@ ALLOWED: dict[str, set[str]] = {
     "store": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "tables"},
     "fleet": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "store"},
     "pipeline": {*_UP_TO_ENGINES, "maintenance", "store", "fleet", "tables"},
+    "__main__": {"cli"},
     "cli": {*_UP_TO_ENGINES, "answers", "sparql", "store", "pipeline", "tables"},
 }
 

@@ -24,7 +24,17 @@ from everlog.errors import InternalError
 # What a user may name by mistake. Files and folders are made by `bad_things`.
 BAD = (
     *("", " ", "nowhere", "nowhere/deep", "-1", "x=y", "é€", "\udcff", "a\0b", "SELECT", "p(", "p(?x) :- ", "INSERT {"),
-    *("folder", "empty.dl", "empty.csv", "empty.ttl", "empty.parquet", "empty.jsonl", "junk.dl", "junk.csv", "junk.ttl"),
+    *(
+        "folder",
+        "empty.dl",
+        "empty.csv",
+        "empty.ttl",
+        "empty.parquet",
+        "empty.jsonl",
+        "junk.dl",
+        "junk.csv",
+        "junk.ttl",
+    ),
     *("junk.nt", "junk.parquet", "junk.arrow", "junk.jsonl", "junk.patch", "junk.csv.gz", "junk.toml", "latin.csv"),
     *("ragged.csv", "damaged", "halved", "kb", "/dev/null", "/proc/self/mem", "locked.csv", "x" * 5000),
 )

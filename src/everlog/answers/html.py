@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from html import escape
 
 from everlog.answers.showing import shown
@@ -30,7 +31,7 @@ def html_rows(
     prefixes: Mapping[str, str] | None = None,
 ) -> str:
     """The first of many rows of terms."""
-    cells = [["" if term is None else _Term(shown(term, prefixes)) for term in row] for row in first]
+    cells = [["" if term is None else _term(term, prefixes) for term in row] for row in first]
     more = f"… {total - len(cells):,} more" if total > len(cells) else ""
     return html_table(titles, cells, caption=caption, below=more)
 
@@ -40,16 +41,20 @@ def html_text(text: str) -> str:
     return f"<pre>{escape(text)}</pre>"
 
 
-class _Term(str):
-    """The text of a term: it stands at the left, and keeps its blanks."""
+class _Number(str):
+    """The text of a term that is a number: as it was written, and at the right."""
+
+
+def _term(term: Term, prefixes: Mapping[str, str] | None) -> str:
+    text = shown(term, prefixes)
+    return _Number(text) if isinstance(term, int | float | Decimal) and not isinstance(term, bool) else text
 
 
 def _cell(value: object) -> str:
     if isinstance(value, int | float):
-        text = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
-        return f'<td style="text-align:right">{text}</td>'
+        value = _Number(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}")
+    side = "right" if isinstance(value, _Number) else "left;white-space:pre-wrap"
     text = str(value)
     if len(text) > LONGEST:
         text = text[:LONGEST] + "…"
-    white = ";white-space:pre-wrap" if isinstance(value, _Term) else ""
-    return f'<td style="text-align:left{white}">{escape(text)}</td>'
+    return f'<td style="text-align:{side}">{escape(text)}</td>'

@@ -42,7 +42,10 @@ def run(
     timeout: Annotated[float | None, typer.Option("--timeout", help="Stop after so many seconds.", min=0.0)] = None,
 ) -> None:
     """Ingest, encode, materialise and publish; a second run adds a version."""
-    with outcome(as_json=as_json, limits=Limits(seconds=timeout)), Progress(verbose=not quiet and not as_json, quiet=quiet or as_json) as progress:
+    with (
+        outcome(as_json=as_json, limits=Limits(seconds=timeout)),
+        Progress(verbose=not quiet and not as_json, quiet=quiet or as_json) as progress,
+    ):
         from everlog.pipeline.settings import read_settings
 
         settings = read_settings(file)

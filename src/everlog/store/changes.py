@@ -23,7 +23,7 @@ from everlog.store.rows import Rows, column_names
 _FIRST = 3  # facts gained and lost of each relation that a notebook shows
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What the update took, component by component, and what of it had no effect."""
 
@@ -108,6 +108,9 @@ class Report:
             affected = [f"  directly affected: {direct or 'none'}", f"  indirectly affected: {indirect or 'none'}"]
         again = [f"  all derived again: {self.rebuilt}"] if self.rebuilt else []
         return "\n".join([sum_up, *affected, *again, *(f"  {phase}" for phase in self.phases)])
+
+    def __repr__(self) -> str:
+        return f"<{str(self).splitlines()[0]}>"
 
     def _repr_html_(self) -> str:
         from everlog.answers.html import html_table

@@ -75,7 +75,7 @@ def _warn_of_marking(strategy: str) -> None:
         warnings.warn(
             f"marking has no effect with the strategy {strategy!r}; it has with {' and '.join(able)}",
             EverlogWarning,
-            stacklevel=4,
+            stacklevel=5,  # whoever calls kb.stream
         )
 
 

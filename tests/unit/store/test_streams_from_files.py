@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import os
-import sys
 import threading
 import warnings
 from pathlib import Path
@@ -89,4 +88,3 @@ def test_marking_with_effect(strategy: str) -> None:
         warnings.simplefilter("error")
         list(kb.stream([{"insert": [["p", 1]]}], strategy=strategy, marking=True))
         list(kb.stream([{"insert": [["p", 1]]}]))
-    assert "IPython" not in sys.modules

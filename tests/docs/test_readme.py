@@ -19,7 +19,10 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-RUN = ["README.md", "docs/updates.md", "docs/store.md", "docs/rules.md", "docs/sparql.md", "docs/fleet.md"]
+RUN = [
+    *("README.md", "docs/commands.md", "docs/updates.md", "docs/store.md", "docs/rules.md", "docs/sparql.md"),
+    "docs/fleet.md",
+]
 PAGES = [*RUN, "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conformance/README.md"]
 
 

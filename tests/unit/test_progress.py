@@ -21,9 +21,8 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Somebody who looks, and has no patience."""
+def terminal_for(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Somebody who looks, and has no patience; not a fixture, since pytest sets stderr after those."""
     found = Terminal()
     monkeypatch.setattr(sys, "stderr", found)
     monkeypatch.setattr(progress, "DELAY", 0.05)
@@ -39,7 +38,8 @@ def wait_for(text: str, terminal: Terminal) -> None:
         time.sleep(0.01)
 
 
-def test_a_bar_comes_when_it_takes_long_and_goes_again(terminal: Terminal) -> None:
+def test_a_bar_comes_when_it_takes_long_and_goes_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_for(monkeypatch)
     with Bar("reading [a]"):
         pass
     assert terminal.getvalue() == ""
@@ -63,7 +63,8 @@ def test_nobody_looks(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mo
     assert capsys.readouterr().err == ""
 
 
-def test_loading_updating_and_opening(terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_updating_and_opening(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal_for(monkeypatch)
     said: list[str] = []
     told = Bar.__call__
     monkeypatch.setattr(Bar, "__call__", lambda bar, what, part=None: (said.append(what), told(bar, what, part))[0])

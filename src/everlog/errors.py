@@ -14,10 +14,12 @@
     ├── ConstraintError               an update that would break a constraint; `violations` has the matches
     ├── OutputError                   results that cannot be written
     ├── UsageError                    a call or command that asks for something that does not exist
+    │   └── MissingExtraError         an optional package is not installed; the hint installs it
     ├── StoreInUseError               another process, or this one, has the durable knowledge base open
     ├── CommitConflictError           another writer was there first (tables/commits.py)
     ├── EngineError                   Spark failed while it worked for us; its own words are chained below
     ├── NeedsBulk                     an update that the paged engine leaves to others; `reason` says why
+    ├── InternalError                 a mistake in Everlog itself; only commands say it so, Python shows what was raised
     └── LimitError                    work stopped by a limit; the state before it remains
         ├── RoundLimitError           too many rounds of a fixpoint
         ├── FactLimitError            too many facts
@@ -27,6 +29,7 @@
     UnknownRelationWarning            no error: a relation that is read, and that no fact, rule or declaration knows
 
 An error says what was found, where, and what would have been right. A violated invariant is an assertion instead.
+What is done and was perhaps not meant is an `EverlogWarning`.
 """
 
 from __future__ import annotations
@@ -245,6 +248,12 @@ class UsageError(EverlogError):
     http_status = 400
 
 
+class MissingExtraError(UsageError):
+    """A package that only some need, and that is not installed."""
+
+    code = "U110"
+
+
 class EngineError(EverlogError):
     """What the engine below us could not do: a worker that died, memory that ran out."""
 
@@ -265,6 +274,13 @@ class NeedsBulk(EverlogError):
         super().__init__(
             f"not by looking up single facts: {reason}", hint="derive in bulk, or raise the bound on rows fetched"
         )
+
+
+class InternalError(EverlogError):
+    """What nobody expected; it is not the user who can do something about it."""
+
+    code = "E900"
+    exit_code = 70
 
 
 class LimitError(EverlogError):
@@ -298,3 +314,7 @@ class MemoryLimitError(LimitError):
     """More memory than allowed."""
 
     code = "L104"
+
+
+class EverlogWarning(UserWarning):
+    """Something was asked for that has no effect, or not the one that its name suggests."""

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from everlog.cli.knowledge_bases import JsonOption, KbArgument, StrictOption, open_kb, read_kb
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import graph
 from everlog.errors import ProgramError, UnknownRelationWarning, UsageError
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,12 +43,13 @@ def _rules() -> None:
 
 
 @rules.command(name="list")
-def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
+@limited
+def list_rules(kb: KbArgument, as_json: JsonOption = False, *, limits: Limits) -> None:
     """Print every rule with its name."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.rules.printer import print_rule
 
-        with read_kb(kb) as opened:
+        with read_kb(kb, limits) as opened:
             program = opened.program
         if as_json:
             print_json({"prefixes": dict(program.prefixes), "rules": _as_data(program.rules, program.prefixes)})
@@ -58,10 +61,11 @@ def list_rules(kb: KbArgument, as_json: JsonOption = False) -> None:
 
 
 @rules.command()
-def check(kb: KbArgument, strict: StrictOption = False, as_json: JsonOption = False) -> None:
+@limited
+def check(kb: KbArgument, strict: StrictOption = False, as_json: JsonOption = False, *, limits: Limits) -> None:
     """Print what rules and views read and nobody has: relations, classes and properties without facts and rules."""
-    with outcome(as_json=as_json):
-        with read_kb(kb) as opened:
+    with outcome(as_json=as_json, limits=limits):
+        with read_kb(kb, limits) as opened:
             found, checked = opened.check_rules(), len(opened.program.rules) + len(opened.views())
         if found and strict:
             raise ProgramError(found)
@@ -74,19 +78,22 @@ def check(kb: KbArgument, strict: StrictOption = False, as_json: JsonOption = Fa
 
 
 @rules.command()
+@limited
 def show(
     kb: KbArgument,
     name: Annotated[str, typer.Argument(help="A rule's name, or its text.", metavar="NAME")],
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Print a rule, its component, what it reads and what reads it, with the sizes of relations."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.cli.rule_standing import print_standing, standing_as_data
         from everlog.rules.finding import find_rules
         from everlog.rules.standing import standing
         from everlog.store.sizes import extent_sizes
 
-        with read_kb(kb) as opened:
+        with read_kb(kb, limits) as opened:
             program = opened.program
             found = [standing(rule, program.rules) for rule in find_rules(program.rules, name, program.prefixes)]
             extents = [extent for each in found for extent in (*each.concludes, *(link.extent for link in each.reads))]
@@ -99,6 +106,7 @@ def show(
 
 
 @rules.command()
+@limited
 def add(
     kb: KbArgument,
     files: Annotated[
@@ -107,15 +115,17 @@ def add(
     text: Annotated[list[str] | None, typer.Option("--text", metavar="RULES", help="Rules as text.")] = None,
     strict: StrictOption = False,
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Add rules to a knowledge base, with the facts and imports that stand among them, as one update."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.rules.parser import parse_program
         from everlog.store import program_files
 
         if not files and not text:
             raise UsageError("which rules?", hint="name a file, or give --text 'p(?x) :- q(?x).'")
-        with open_kb(kb, strict=strict) as opened:
+        with open_kb(kb, limits=limits, strict=strict) as opened:
             before = opened.program
             read = [program_files.read_program(name, before.prefixes) for name in files or ()]
             said = [parse_program(each, "--text", before.prefixes) for each in text or ()]
@@ -133,6 +143,7 @@ def add(
 
 
 @rules.command()
+@limited
 def sync(
     kb: KbArgument,
     files: Annotated[
@@ -142,15 +153,17 @@ def sync(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
     strict: StrictOption = False,
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Make the rules of a knowledge base those of the files, as one update: rules in the same words stay.
 
     Facts that stand among the rules are inserted, none is deleted; @import lines are left to `everlog rules add`.
     """
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.store import program_files
 
-        with open_kb(kb, strict=strict) as opened:
+        with open_kb(kb, limits=limits, strict=strict) as opened:
             before = opened.program
             wanted = program_files.as_one([program_files.read_program(name, before.prefixes) for name in files])
             with warnings.catch_warnings():
@@ -170,14 +183,17 @@ def sync(
 
 
 @rules.command()
+@limited
 def remove(
     kb: KbArgument,
     names: Annotated[list[str], typer.Argument(help="Names of rules, or texts of them.", metavar="NAMES")],
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Remove rules from a knowledge base, as one update; a text means the rule that says the same."""
-    with outcome(as_json=as_json):
-        with open_kb(kb) as opened:
+    with outcome(as_json=as_json, limits=limits):
+        with open_kb(kb, limits=limits) as opened:
             before = opened.program
             change = opened.update(remove_rules=names)
             after = opened.program

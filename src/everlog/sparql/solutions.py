@@ -49,6 +49,9 @@ class Solutions(Table[Row]):
     def __repr__(self) -> str:
         return f"<{self._rows:,} solutions for ({', '.join('?' + name for name in self.names)})>"
 
+    def first(self, number: int) -> list[Row]:
+        return list(self._head(min(number, self._rows))) if self._ordered else super().first(number)
+
     def listed(self) -> Iterable[Row]:
         """All solutions in the order of ORDER BY; without it, in the total order of terms."""
         return self if self._ordered else self.sorted()

@@ -17,6 +17,7 @@ from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.weighted import WeightedFacts
+from everlog.limits import Watch
 from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
 from everlog.store.doors import check_block, check_relation_name, check_rows
@@ -80,12 +81,15 @@ class FactEncoder:
         self._arities = layered({}, arities, {TRIPLE: 3, QUAD: 4})
         self.batches: dict[str, Batch] = {}
 
-    def add(self, facts: FactsArgument) -> None:
+    def add(self, facts: FactsArgument, watch: Watch | None = None) -> None:
+        """Encode facts, block by block as they come; `watch` stops it when that takes too long, or too much."""
         if isinstance(facts, Mapping):
             for relation, rows in facts.items():
                 self._add_any(relation, rows)
         else:
             for block in facts:
+                if watch is not None:
+                    watch.check(rounds=0, facts=sum(batch.rows for batch in self.batches.values()))
                 if isinstance(block, EncodedFacts):
                     self._batch(block.relation, block.arity).add(list(block.facts.columns), block.facts.rows)
                 else:
@@ -115,7 +119,14 @@ class FactEncoder:
         if self._new:
             self._check_name(block.relation)
             check_block(block)
-        self._batch(block.relation, block.arity).add(list(encode_block(self._dictionary, block)), len(block))
+        try:
+            columns = list(encode_block(self._dictionary, block))
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:  # Arrow's are among them
+            raise DataError(
+                f"facts of {block.relation}: {error}",
+                hint="leave the column out, or make it strings, numbers, booleans, dates or times",
+            ) from error
+        self._batch(block.relation, block.arity).add(columns, len(block))
 
     def _add_rows(self, relation: str, rows: Iterable[Any]) -> None:
         listed = [row if isinstance(row, tuple) else tuple(row) if isinstance(row, list) else (row,) for row in rows]

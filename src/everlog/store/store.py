@@ -14,23 +14,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from queue import Queue
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE
+from everlog.progress import Bar
 from everlog.store.changes import Change
 from everlog.store.encoding import FactsArgument
 from everlog.store.engines import refuse_views, rewrites_pay
 from everlog.store.gathering import Gathering
 from everlog.store.history import HistoryLimits
 from everlog.store.reading import ReadOnlyKnowledgeBase
+from everlog.store.sources import Updates
 from everlog.store.state import State
+from everlog.store.telling import log_change, told_blocks, told_components
 from everlog.store.timeline import Timeline
 from everlog.store.transactions import Transaction, new_view
 from everlog.store.updates import Update
@@ -57,8 +59,10 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         coalesce: bool = False,
         strict: bool = False,
         doors: bool = True,
+        progress: bool = True,
     ) -> None:
         """As `everlog.open` says; without `doors`, facts and rules have been checked before they come here."""
+        self.progress = progress  # whether long work shows a bar, where somebody can see it
         rewrites = rewrites and rewrites_pay(engine)
         self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
         self._gathering = Gathering(lambda update, covers: self._apply(update, covers=covers)) if coalesce else None
@@ -188,15 +192,15 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
         return export(self.state(), Path(path))
 
-    def import_from(self, path: str | Path) -> Change:
+    def import_from(self, path: str | Path, *, limits: Limits | None = None) -> Change:
         """Add program, facts and views of an export, as one update."""
         from everlog.store.copies import read_export
 
         program, facts, views = read_export(Path(path))
         with self.transaction() as transaction:
-            transaction.update(insert=facts, add_rules=program, name=str(path))
+            transaction.update(insert=facts, add_rules=program, name=str(path), limits=limits)
             for name, text in views.items():
-                transaction.apply(Update(), views=new_view(transaction.state(), name, text))
+                transaction.apply(Update(), views=new_view(transaction.state(), name, text), limits=limits)
         assert transaction.change is not None
         return transaction.change
 
@@ -224,11 +228,25 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         types: Sequence[str] | None = None,
         header: bool = False,
         graph: str | None = None,
+        limits: Limits | None = None,
+        progress: bool | None = None,
     ) -> Change:
-        """Insert the facts of a file; the format is known by its name."""
+        """Insert the facts of a file; the format is known by its name.
+
+        Args:
+            path: The file.
+            relation: Where the rows of a table go; the file's stem by default.
+            types: A type for each column of a CSV or TSV file.
+            header: Whether the first row of a CSV or TSV file holds names.
+            graph: The named graph (an IRI) for RDF that names none.
+            limits: Bounds on the update, reading included; the knowledge base's own otherwise.
+            progress: Whether to show a bar if it takes long; as `everlog.open` was told otherwise.
+        """
         from everlog.formats.reading import read_facts
 
-        return self.update(insert=read_facts(path, relation=relation, types=types, header=header, graph=graph))
+        facts = read_facts(path, relation=relation, types=types, header=header, graph=graph)
+        with Bar(f"reading {path}", shown=self.progress if progress is None else progress) as bar:
+            return self.update(insert=told_blocks(facts, f"reading {path}", bar), limits=limits)
 
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before; `options` are those of `Transaction.only`."""
@@ -237,7 +255,11 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         return self._apply(update, **options)
 
     def _apply(self, update: Update, **options: Any) -> Change:
-        change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
+        with Bar("updating", shown=self.progress) as bar:
+            if bar.is_shown and self.on_progress is None:
+                options["progress"] = told_components(bar)
+            change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
+        log_change(change)  # when the bar is gone: a line of a log would tear it
         return change
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -254,10 +276,11 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         delete: FactsArgument | None = None,
         add_rules: RulesArgument | None = None,
         remove_rules: Sequence[str] = (),
+        limits: Limits | None = None,
     ) -> Change:
         """The change that an update would make; nothing is changed."""
         with self._timeline.writing() as transaction:
-            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules))
+            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules), limits=limits)
 
     def sync_rules(self, rules: RulesArgument, *, name: str = "<rules>", dry_run: bool = False) -> Change:
         """Make the rules those of a text, as one update: what is there in the same words stays.
@@ -278,60 +301,73 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
     def stream(
         self,
-        updates: Iterable[Update | Mapping[str, Any]] | Queue[Any] | str | Path,
+        updates: Updates,
         *,
         strategy: str | None = None,
         marking: bool | str = False,
         coalesce: bool = False,
+        limits: Limits | None = None,
     ) -> Iterator[Change]:
         """Apply updates as they arrive, and yield a change for each; see store/streams.py.
 
         Args:
-            updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file.
+            updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file,
+                by its name or open.
             strategy: As in `update`.
             marking: Look at the next update, if it is there already, while working on this one; for `bf` and `dred`.
                 "printed" passes marks on by rule applications alone.
             coalesce: Where several updates wait, apply their net effect at once.
+            limits: Bounds on each update; the knowledge base's own otherwise.
         """
         from everlog.store.streams import stream
 
-        return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce)
+        return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce, limits=limits)
 
-    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+    def sparql_update(
+        self,
+        text: str,
+        *,
+        base: str | None = None,
+        load_from: str | Path | None = None,
+        limits: Limits | None = None,
+    ) -> list[Change]:
         """Apply a request in SPARQL Update as one transaction; gives a change for each of its operations.
 
         Args:
             text: INSERT DATA, DELETE DATA, DELETE/INSERT … WHERE, LOAD, CLEAR, DROP, CREATE, ADD, MOVE, COPY.
             base: What relative IRIs in it are relative to.
             load_from: The folder below which LOAD may read files; without one it may not read any.
+            limits: Bounds on the request; the knowledge base's own otherwise.
         """
         with self.transaction() as transaction:
-            return transaction.sparql_update(text, base=base, load_from=load_from)
+            return transaction.sparql_update(text, base=base, load_from=load_from, limits=limits)
 
     # --- views --------------------------------------------------------------------------------------------------------
 
-    def view(self, name: str, text: str | None = None) -> View:
+    def view(self, name: str, text: str | None = None, *, limits: Limits | None = None) -> View:
         """Keep the answer to a SPARQL query true from now on; without a text, the view of that name."""
         if text is None:
             return super().view(name)
         refuse_views(self._timeline.workings.engine)
 
-        def make(transaction: Transaction) -> None:
-            transaction.only(Update(), views=new_view(self._timeline.newest, name, text))
+        def make(transaction: Transaction) -> Change:
+            return transaction.only(Update(), views=new_view(self._timeline.newest, name, text), limits=limits)
 
-        self._timeline.run(make)
+        with Bar(f"making the view {name}", shown=self.progress):
+            change = self._timeline.run(make)
+        log_change(change)
         return super().view(name)
 
     def drop_view(self, name: str) -> None:
         """Stop keeping a view, and everything that only it needed."""
 
-        def drop(transaction: Transaction) -> None:
+        def drop(transaction: Transaction) -> Change:
             newest = self._timeline.newest
             newest.view(name)
             remaining = {other: view for other, view in newest.views.items() if other != name}
-            transaction.only(Update(), views=remaining)
+            return transaction.only(Update(), views=remaining)
 
-        self._timeline.run(drop)
+        log_change(self._timeline.run(drop))
 
     def subscribe(self, callback: Callable[[Any], None], *, view: str | None = None) -> Callable[[], None]:
         """Call this after every update, with its change, or with that of a view; gives a function that ends it."""

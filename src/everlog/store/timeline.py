@@ -30,6 +30,7 @@ from everlog.store.replay import Replay
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.steps import Step
 from everlog.store.subscriptions import Subscriptions
+from everlog.store.telling import log_change
 from everlog.store.transactions import Transaction
 from everlog.store.views import ViewChange
 from everlog.store.windows import Windows
@@ -334,3 +335,5 @@ class Timeline:
                 self._publish_synced(transaction.ticket)
         finally:
             self._after_publishing()
+        if transaction.change is not None:
+            log_change(transaction.change)

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.terms import Term
-from everlog.limits import Limits
+from everlog.limits import Limits, Watch
+from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
@@ -93,21 +94,36 @@ class Transaction(TakesUpdates):
             else:
                 self.rollback()
 
-    def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
+    def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Term] | None = None,
+        base: str | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
         """The answers to a query in SPARQL or Datalog, as if the updates so far were all there is."""
         from everlog.store.reading import is_sparql
 
-        state = self.state()
+        state = self.state().limited(limits)
         return answer(state, text, bindings, base) if is_sparql(text) else self._datalog(state, text)
 
     def _datalog(self, state: State, text: str) -> Rows:
         return datalog_answer(state, text, strict=self._timeline.strict)
 
-    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+    def sparql_update(
+        self,
+        text: str,
+        *,
+        base: str | None = None,
+        load_from: str | Path | None = None,
+        limits: Limits | None = None,
+    ) -> list[Change]:
         """Apply a request in SPARQL Update; gives a change for each of its operations."""
         from everlog.store.sparql_updates import apply_request
 
-        return apply_request(self, text, base, Path(load_from) if load_from is not None else None)
+        watch = (limits or self._workings.limits).watch()
+        return apply_request(self, text, base, Path(load_from) if load_from is not None else None, watch)
 
     # --- for the store ------------------------------------------------------------------------------------------------
 
@@ -202,10 +218,10 @@ class Transaction(TakesUpdates):
         difference = rule_difference(program.rules, self._state.rules)
         return Update(add_rules=replace(program, rules=difference.added), remove_rules=difference.removed)
 
-    def what_if(self, update: Update) -> Change:
+    def what_if(self, update: Update, *, limits: Limits | None = None) -> Change:
         """What an update would change; nothing is changed."""
         with Interrupts() as interrupts:
-            step = self._prepare(update, interrupts)
+            step = self._prepare(update, interrupts, limits=limits)
             try:
                 check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
                 return step.change(self._began.version + 1)
@@ -284,12 +300,8 @@ class Transaction(TakesUpdates):
             before.rules, before.prefixes, before.views, self._state.arities, before.rule_arities,
             None if change is None else rule_step(self._workings.maintenance, change),
         )  # fmt: skip
-        checked = CheckedUpdate(inserted, deleted, target, Report())
-        limits, self._workings.limits = self._workings.limits, Limits(rounds=None, facts=None)
-        try:
-            work = self._begin(checked, CHOOSE, None, interrupts)
-        finally:
-            self._workings.limits = limits
+        checked = CheckedUpdate(inserted, deleted, target, Report(), Limits(rounds=None, facts=None).watch())
+        work = self._begin(checked, CHOOSE, None, interrupts)
         return Step(work, target, checked.report, self._began.definitions, self._began.dictionary, self._began.version)
 
     def _check_open(self) -> None:
@@ -307,12 +319,22 @@ class Transaction(TakesUpdates):
         strategy: str | None = None,
         views: Mapping[str, ViewQuery] | None = None,
         lookout: Lookout | None = None,
+        limits: Limits | None = None,
+        progress: Progress | None = None,
     ) -> Step:
         """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
+        watch = (limits or self._workings.limits).watch()
         strategy = check_strategy(strategy or self._workings.strategy)
         with no_collecting() if update.add_rules or update.remove_rules else nullcontext():
-            checked = self._read(update, name or "<rules>", before.views if views is None else views, lookout)
+            checked = self._read(
+                update,
+                name or "<rules>",
+                before.views if views is None else views,
+                lookout,
+                watch,
+                progress or self._workings.progress,
+            )
         work = self._begin(checked, strategy, lookout, interrupts)
         step = Step(work, checked.target, checked.report, before, self._state.dictionary, self._began.version)
         if self._timeline.journal is not None and self._timeline.journal.wants_states:
@@ -320,7 +342,13 @@ class Transaction(TakesUpdates):
         return step
 
     def _read(
-        self, update: Update, name: str, views: Mapping[str, ViewQuery], lookout: Lookout | None
+        self,
+        update: Update,
+        name: str,
+        views: Mapping[str, ViewQuery],
+        lookout: Lookout | None,
+        watch: Watch,
+        progress: Progress | None,
     ) -> CheckedUpdate:
         """Read and check an update, and say where it leads."""
         before = self._state.definitions
@@ -336,13 +364,13 @@ class Transaction(TakesUpdates):
         in_rules = before.rule_arities if rules is before.rules else rule_arities(rules)
         if rules is not before.rules:
             self._check(rules, in_rules, program)
-        inserted, deleted = self._encode(update, program, in_rules, lookout)
+        inserted, deleted = self._encode(update, program, in_rules, lookout, watch)
         if new and self._timeline.doors and not self._replaying:
             problems = unknown_to(before, self._workings.engine, rules, new, program, inserted)
             point_out(problems, strict=self._timeline.strict)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
         target = self._target(rules, prefixes, views, inserted, in_rules)
-        checked = CheckedUpdate(inserted, deleted, target, Report())
+        checked = CheckedUpdate(inserted, deleted, target, Report(), watch, progress)
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
@@ -358,7 +386,7 @@ class Transaction(TakesUpdates):
             raise ProgramError(problems)
 
     def _encode(
-        self, update: Update, program: Program, in_rules: Mapping[str, int], lookout: Lookout | None
+        self, update: Update, program: Program, in_rules: Mapping[str, int], lookout: Lookout | None, watch: Watch
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         before, dictionary = self._state.definitions, self._state.dictionary
         arities = settled_arities(self._workings, before, in_rules)
@@ -366,7 +394,7 @@ class Transaction(TakesUpdates):
             lookout.arities = arities
         inserting = FactEncoder(dictionary, arities, new=self._timeline.doors)
         inserting.add_atoms(program.facts)
-        inserting.add(update.insert)
+        inserting.add(update.insert, watch)
         ahead = lookout.encoded if lookout is not None else None
         # What was encoded ahead knew nothing of relations that this very update brings in.
         if (
@@ -377,7 +405,7 @@ class Transaction(TakesUpdates):
         ):
             return inserting.batches, ahead[1]
         deleting = FactEncoder(dictionary, layered({b.relation: b.arity for b in inserting.batches.values()}, arities))
-        deleting.add(update.delete)
+        deleting.add(update.delete, watch)
         return inserting.batches, deleting.batches
 
     def _target(

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from everlog.limits import Limits
 from everlog.rules.syntax import Program, Rule
 from everlog.store.changes import Change
 from everlog.store.encoding import FactsArgument
@@ -21,21 +22,21 @@ class TakesUpdates(ABC):
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before."""
 
-    def add_rules(self, rules: RulesArgument, *, name: str = "<rules>") -> Change:
+    def add_rules(self, rules: RulesArgument, *, name: str = "<rules>", limits: Limits | None = None) -> Change:
         """Add rules (and the facts that stand among them) and derive what follows."""
-        return self.update(add_rules=rules, name=name)
+        return self.update(add_rules=rules, name=name, limits=limits)
 
-    def remove_rules(self, names: Sequence[str] | str) -> Change:
+    def remove_rules(self, names: Sequence[str] | str, *, limits: Limits | None = None) -> Change:
         """Remove rules by name, or by their text up to the names of variables."""
-        return self.update(remove_rules=[names] if isinstance(names, str) else names)
+        return self.update(remove_rules=[names] if isinstance(names, str) else names, limits=limits)
 
-    def insert(self, relation: str, rows: Any) -> Change:
+    def insert(self, relation: str, rows: Any, *, limits: Limits | None = None) -> Change:
         """Insert explicit facts: rows of terms, or an Arrow table."""
-        return self.update(insert={relation: rows})
+        return self.update(insert={relation: rows}, limits=limits)
 
-    def delete(self, relation: str, rows: Any) -> Change:
+    def delete(self, relation: str, rows: Any, *, limits: Limits | None = None) -> Change:
         """Delete explicit facts; what still follows from the rest stays."""
-        return self.update(delete={relation: rows})
+        return self.update(delete={relation: rows}, limits=limits)
 
     def update(
         self,
@@ -46,10 +47,11 @@ class TakesUpdates(ABC):
         remove_rules: Sequence[str] = (),
         name: str = "<rules>",
         strategy: str | None = None,
+        limits: Limits | None = None,
     ) -> Change:
         """Apply one atomic update: facts become (explicit \\ delete) ∪ insert, rules likewise, and all that follows.
 
-        A failed update leaves the version before it. The strategy is the knowledge base's own unless one is named.
+        A failed update leaves the version before it. Strategy and limits are the knowledge base's own unless named.
         """
         update = Update.of(insert, delete, add_rules, remove_rules)
-        return self.apply(update, name=name if update.changes_rules else None, strategy=strategy)
+        return self.apply(update, name=name if update.changes_rules else None, strategy=strategy, limits=limits)

@@ -9,6 +9,8 @@ import csv
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+
 from benchmarks.workloads import BY_NAME
 
 
@@ -16,15 +18,22 @@ def write_data(name: str, folder: Path, scale: float = 1.0) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for relation, table in BY_NAME[name].data(scale).items():
-        rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
         path = folder / ("triple.nt" if relation == "triple" else f"{relation}.csv")
-        with path.open("w", encoding="utf-8", newline="") as file:
-            if relation == "triple":
-                file.writelines(f"{s} {p} {o} .\n" for s, p, o in rows)
-            else:
-                csv.writer(file).writerows(rows)
+        if relation == "triple":
+            write_triples(path, table)
+        else:
+            with path.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
         written.append(path)
     return written
+
+
+def write_triples(path: Path, table: pa.Table) -> None:
+    """Write a table of terms as N-Triples, some rows at a time: millions of strings take gigabytes."""
+    with path.open("w", encoding="utf-8") as lines:
+        for batch in table.to_batches(50_000):
+            rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            lines.writelines(f"{s} {p} {o} .\n" for s, p, o in rows)
 
 
 if __name__ == "__main__":

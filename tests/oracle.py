@@ -7,6 +7,7 @@ a stratum is evaluated again and again, whole, until nothing new comes. Only the
 - A fact is a tuple of term keys (`key_of`), so that 1, 1.0 and true stay three terms. Joins compare keys.
 - Rule B depends on rule A when a head of A unifies with an atom in B's body; through NOT and AGGREGATE strictly.
 - An expression error fails the binding, in BIND and in FILTER.
+- BIND is an equation of terms: where something else binds its variable, both must be the same.
 - NOT fails a binding when its body has a solution; a variable that nothing outside binds means "no such".
 - AGGREGATE takes each distinct binding of all its body's variables once. With ON there is a group for each group
   binding that has rows; without ON there is exactly one group, also over nothing. An aggregate that fails, fails its
@@ -162,7 +163,8 @@ def solve(body: Iterable[Literal], start: Binding, state: State, *, keep_all: bo
         elif isinstance(literal, Aggregate):
             rows = list(_groups(literal, state))
             bindings = [{**old, **row} for old in bindings for row in rows if _agree(old, row)]
-    for bind in _in_order([literal for literal in literals if isinstance(literal, Bind)]):
+    given = {*start, *(name for literal in literals for name in _given(literal))}
+    for bind in _in_order([literal for literal in literals if isinstance(literal, Bind)], given):
         bindings = [new for old in bindings for new in _extended(bind, old)]
     for literal in literals:
         if isinstance(literal, Filter):
@@ -198,19 +200,23 @@ def _agree(one: Binding, two: Binding) -> bool:
     return all(one.get(name, key) == key for name, key in two.items())
 
 
-def _in_order(binds: list[Bind]) -> Iterator[Bind]:
+def _given(literal: Literal) -> Iterator[str]:
+    """The variables that an atom or an aggregate binds."""
+    if isinstance(literal, Atom):
+        yield from (variable.name for variable in literal.variables())
+    elif isinstance(literal, Aggregate):
+        yield from (variable.name for variable in (*literal.group, *(b.variable for b in literal.bindings)))
+
+
+def _in_order(binds: list[Bind], given: set[str]) -> Iterator[Bind]:
     """BINDs with those that bind a variable before those that use it."""
-    waiting = list(binds)
+    waiting, known = list(binds), set(given)
     while waiting:
-        targets = {bind.variable.name for bind in waiting}
-        ready = [
-            bind
-            for bind in waiting
-            if not {variable.name for variable in expression_variables(bind.expression)} & targets
-        ]
+        ready = [bind for bind in waiting if {v.name for v in expression_variables(bind.expression)} <= known]
         if not ready:
             raise ValueError("BINDs wait for one another")
         yield from ready
+        known.update(bind.variable.name for bind in ready)
         waiting = [bind for bind in waiting if bind not in ready]
 
 

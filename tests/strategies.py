@@ -23,6 +23,7 @@ from everlog.facts.terms import IRI, RDF_TYPE, Term
 from everlog.rules.parser import parse_program
 from everlog.rules.printer import print_program
 from everlog.rules.syntax import (
+    COMPUTED_PREFIX,
     TRIPLE,
     Aggregate,
     AggregateBinding,
@@ -228,10 +229,39 @@ class Drafts:
                 return Call("<", (Call("+", (self.number(bound), self.number(bound))), self.constant()))
         return self.comparison(bound)
 
+    def key(self, bound: Sequence[str]) -> Expression:
+        """A value that is likely to be found: most values are small numbers."""
+        near = Call(self.one_of("+", "-"), (Variable(self.one_of(*bound)), Constant(1)))
+        return near if self.chance(75) else self.value(bound)
+
+    def with_keys(self, body: Sequence[Literal]) -> list[Literal]:
+        """The body with expressions in the place of arguments of some atoms, over the variables of the others."""
+        chosen = [literal for literal in body if isinstance(literal, Atom) and self.chance(50)]
+        kept = [literal for literal in body if literal not in chosen]
+        bound = sorted({v.name for literal in kept for v in _binds(literal) if not v.anonymous})
+        if not bound:
+            return list(body)
+        for atom in chosen:
+            atom, binds = self.computed(atom, bound)
+            kept += [atom, *binds]
+        return kept
+
+    def computed(self, atom: Atom, bound: Sequence[str]) -> tuple[Atom, list[Literal]]:
+        """The atom with an expression as one of its arguments that are variables."""
+        places = [place for place, arg in enumerate(atom.args) if isinstance(arg, Variable)]
+        if not places:
+            return atom, []
+        place, variable = self.one_of(*places), self.new(COMPUTED_PREFIX)
+        args = (*atom.args[:place], variable, *atom.args[place + 1 :])
+        return Atom(atom.relation, args), [Bind(self.key(bound), variable)]
+
     def negation(self, stratum: int, bound: Sequence[str]) -> Negation:
         local = self.new("n")
         shapes = self.world.upto(stratum - 1)
         names = [*bound, *bound, local.name]
+        if bound and self.chance(15):
+            atom, binds = self.computed(self.atom(shapes, names)[1], bound)
+            return Negation((*binds, atom))
         if self.chance(60):
             return Negation((self.atom(shapes, names)[1],))
         body: list[Literal] = [*self.atoms(shapes, names, 2)[1]]
@@ -244,7 +274,9 @@ class Drafts:
         own = [self.new("u").name, self.new("u").name]
         names = [*VARIABLES[:2], *own, "_"] if grouped else [*own, "_"]
         body: list[Literal] = [*self.atoms(self.world.upto(stratum - 1), names, 2)[1]]
-        seen = sorted({v.name for atom in body for v in atom.variables() if not v.anonymous})
+        if self.chance(15):
+            body = self.with_keys(body)
+        seen = sorted({v.name for literal in body for v in _binds(literal) if not v.anonymous})
         if seen and self.chance(25):
             body.append(Filter(self.comparison(seen)))
         if seen and self.chance(20):
@@ -277,6 +309,11 @@ class Drafts:
             if self.chance(40):
                 body, recursive = [], False
             body.append(self.aggregate(stratum, grouped=self.chance(70)))
+        bound = sorted({v.name for literal in body for v in _binds(literal) if not v.anonymous})
+        if self.chance(25):
+            body = self.with_keys(body)
+        elif bound and self.chance(15):
+            body.append(Bind(self.key(bound), Variable(self.one_of(*bound))))
         bound = sorted({v.name for literal in body for v in _binds(literal) if not v.anonymous})
         if self.chance(30) and bound:
             target = self.new("v")
@@ -347,6 +384,8 @@ class Drafts:
 def _binds(literal: Literal) -> list[Variable]:
     if isinstance(literal, Atom):
         return list(literal.variables())
+    if isinstance(literal, Bind):
+        return [literal.variable]
     assert isinstance(literal, Aggregate)
     return [*literal.group, *(binding.variable for binding in literal.bindings)]
 

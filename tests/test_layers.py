@@ -4,8 +4,9 @@
     dictionary <- answers <- sparql <- store      dictionary <- tables <- store
     plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
-`disk`, `errors`, `limits` and `logs` may be used by all. `maintenance` knows no array library and no engine but the
-interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
+`disk`, `errors`, `extras`, `limits`, `logs` and `progress` may be used by all. `maintenance` knows no array library and
+no engine but the interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that programs
+start at once.
 Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its name, when it is called.
 """
 
@@ -23,7 +24,7 @@ import everlog
 
 ROOT = Path(everlog.__file__).parent
 
-SHARED = {"disk", "errors", "limits", "logs"}
+SHARED = {"disk", "errors", "extras", "limits", "logs", "progress"}
 
 _UP_TO_ENGINES = {"facts", "formats", "dictionary", "expressions", "rules", "plans", "engines"}
 
@@ -43,7 +44,8 @@ ALLOWED: dict[str, set[str]] = {
     "store": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "tables"},
     "fleet": {*_UP_TO_ENGINES, "answers", "sparql", "maintenance", "store"},
     "pipeline": {*_UP_TO_ENGINES, "maintenance", "store", "fleet", "tables"},
-    "cli": {*_UP_TO_ENGINES, "sparql", "store", "pipeline", "tables"},
+    "__main__": {"cli"},
+    "cli": {*_UP_TO_ENGINES, "answers", "sparql", "store", "pipeline", "tables"},
 }
 
 # `errors` shows diagnostics to type checkers only; nothing below may do the same without being named here.

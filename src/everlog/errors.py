@@ -14,21 +14,27 @@
     ├── ConstraintError               an update that would break a constraint; `violations` has the matches
     ├── OutputError                   results that cannot be written
     ├── UsageError                    a call or command that asks for something that does not exist
+    │   └── MissingExtraError         an optional package is not installed; the hint installs it
     ├── StoreInUseError               another process, or this one, has the durable knowledge base open
     ├── CommitConflictError           another writer was there first (tables/commits.py)
     ├── EngineError                   Spark failed while it worked for us; its own words are chained below
     ├── NeedsBulk                     an update that the paged engine leaves to others; `reason` says why
+    ├── InternalError                 a mistake in Everlog itself; only commands say it so, Python shows what was raised
     └── LimitError                    work stopped by a limit; the state before it remains
         ├── RoundLimitError           too many rounds of a fixpoint
         ├── FactLimitError            too many facts
         ├── TimeLimitError            too much time
         └── MemoryLimitError          too much memory
 
+    UnknownRelationWarning            no error: a relation that is read, and that no fact, rule or declaration knows
+
 An error says what was found, where, and what would have been right. A violated invariant is an assertion instead.
+What is done and was perhaps not meant is an `EverlogWarning`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -71,7 +77,7 @@ class ProgramError(EverlogError):
     http_status = 400
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics = tuple(diagnostics)
+        self.diagnostics = tuple(replace(each, level="error") for each in diagnostics)
         super().__init__("\n\n".join(diagnostic.render() for diagnostic in self.diagnostics))
 
     def stands_at(self, path: str, line: int | None) -> None:
@@ -84,6 +90,14 @@ class ProgramError(EverlogError):
             "message": f"{len(self.diagnostics)} problem(s) in the program",
             "diagnostics": [diagnostic.as_data() for diagnostic in self.diagnostics],
         }
+
+
+class UnknownRelationWarning(UserWarning):
+    """Rules or a query read a relation that no fact, rule or declaration knows; `strict=True` makes it an error."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(diagnostic.render())
+        self.diagnostic = diagnostic
 
 
 class SparqlError(EverlogError):
@@ -234,6 +248,12 @@ class UsageError(EverlogError):
     http_status = 400
 
 
+class MissingExtraError(UsageError):
+    """A package that only some need, and that is not installed."""
+
+    code = "U110"
+
+
 class EngineError(EverlogError):
     """What the engine below us could not do: a worker that died, memory that ran out."""
 
@@ -254,6 +274,13 @@ class NeedsBulk(EverlogError):
         super().__init__(
             f"not by looking up single facts: {reason}", hint="derive in bulk, or raise the bound on rows fetched"
         )
+
+
+class InternalError(EverlogError):
+    """What nobody expected; it is not the user who can do something about it."""
+
+    code = "E900"
+    exit_code = 70
 
 
 class LimitError(EverlogError):
@@ -287,3 +314,7 @@ class MemoryLimitError(LimitError):
     """More memory than allowed."""
 
     code = "L104"
+
+
+class EverlogWarning(UserWarning):
+    """Something was asked for that has no effect, or not the one that its name suggests."""

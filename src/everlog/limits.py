@@ -11,7 +11,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from everlog.errors import FactLimitError, MemoryLimitError, RoundLimitError, TimeLimitError
@@ -19,7 +19,7 @@ from everlog.errors import FactLimitError, MemoryLimitError, RoundLimitError, Ti
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on one update. None means no bound."""
+    """Bounds on one update or query. None means no bound."""
 
     rounds: int | None = 1_000_000  # a chain of a million steps is data; more is almost surely invention
     facts: int | None = 1_000_000_000
@@ -38,6 +38,12 @@ class Watch:
         self._memory = limits.memory if limits.memory is not None else int(_physical_memory() * 0.9)
         self._started = time.monotonic()
         self.between_sweeps: Callable[[], None] | None = None  # called now and then while an update works
+
+    def left(self) -> Limits:
+        """The limits with what remains of the time, for the next of several steps."""
+        if self.limits.seconds is None:
+            return self.limits
+        return replace(self.limits, seconds=max(0.0, self.limits.seconds - (time.monotonic() - self._started)))
 
     def look(self) -> None:
         """Give others a chance to look at how things are."""

@@ -212,3 +212,33 @@ def test_drawings(everlog: Everlog, kb: str, folder: Path) -> None:
     fetched = [part for part in ("src=", "href=", "@import", "fetch(") if part in page]
     assert not fetched
     shows(everlog("rules", "graph", kb, "--svg", "no/where.svg"), 6, "no/where.svg")
+
+
+# --- sync -------------------------------------------------------------------------------------------------------------
+
+
+def test_sync_follows_a_file(everlog: Everlog, folder: Path) -> None:
+    shows(everlog("load", "kb", "path.dl", "edge.csv"), 0)
+    (folder / "next.dl").write_text("path(X, Y) :- edge(X, Y).\nback: back(Y, X) :- path(X, Y).\n")
+    planned = everlog("rules", "sync", "kb", "next.dl", "--dry-run")
+    lines = [
+        "+ back: back(?Y, ?X) :- path(?X, ?Y).",
+        "- r2: path(?x, ?z) :- edge(?x, ?y), path(?y, ?z).",
+        "back\t+2",
+        "path\t-1",
+    ]
+    assert planned.out.splitlines()[:4] == lines
+    assert planned.out.splitlines()[-1] == "nothing was changed; it would be: 1 rule added, 1 rule removed"
+    assert len(listed(everlog, "kb")) == 2
+    made = everlog("rules", "sync", "kb", "next.dl")
+    assert made.out.splitlines()[:4] == lines and "version 2: 1 rule added, 1 rule removed" in made.out
+    assert listed(everlog, "kb") == ["r1: path(?x, ?y) :- edge(?x, ?y).", "back: back(?Y, ?X) :- path(?X, ?Y)."]
+    again = json.loads(everlog("rules", "sync", "kb", "next.dl", "--dry-run", "--json").out)
+    assert (again["made"], again["added"], again["removed"], again["relations"]) == (False, [], [], {})
+    assert everlog("verify", "kb").code == 0
+
+
+def test_a_program_loaded_twice_has_its_rules_once(everlog: Everlog, folder: Path) -> None:
+    for _ in range(2):
+        shows(everlog("load", "kb", "path.dl", "edge.csv"), 0)
+    assert len(listed(everlog, "kb")) == 2

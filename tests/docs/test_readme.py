@@ -21,13 +21,8 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 RUN = [
-    "README.md",
-    "docs/updates.md",
-    "docs/store.md",
-    "docs/rules.md",
-    "docs/sparql.md",
-    "docs/fleet.md",
-    "docs/spark.md",
+    *("README.md", "docs/commands.md", "docs/updates.md", "docs/store.md", "docs/rules.md", "docs/sparql.md"),
+    *("docs/fleet.md", "docs/spark.md"),
 ]
 PAGES = [*RUN, "docs/data.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conformance/README.md"]
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Engine, Phase, Shape
 from everlog.facts.weighted import WeightedFacts
 from everlog.limits import Limits
@@ -17,7 +16,7 @@ from everlog.plans.delta_variants import full_variant
 from everlog.plans.flat_rules import FlatRule
 from everlog.rules.names import name_rules
 from everlog.rules.parser import parse_program
-from everlog.store.engines import make_engine
+from everlog.store.engines import make_dictionary, make_engine
 
 Facts = set[tuple[int, ...]]
 
@@ -38,7 +37,7 @@ def columns_of(facts: Facts | list[tuple[int, ...]], arity: int) -> list[np.ndar
 def prepared(name: str, rules: str, facts: dict[str, list[tuple[int, ...]]]) -> tuple[Engine, Phase]:
     """An engine with facts, and the phase of the only component of some rules."""
     components = evaluation_components(name_rules(parse_program(rules).rules))
-    engine = make_engine(name, Dictionary())
+    engine = make_engine(name, make_dictionary(name))
     for shape in shapes(components):
         engine.declare(shape)
     for relation, rows in facts.items():
@@ -59,7 +58,7 @@ IDS = st.integers(-5, 5).filter(lambda id_: id_ != -1)  # the dictionary never g
 @given(facts=st.lists(st.tuples(IDS, IDS, IDS), max_size=30), arity=st.integers(0, 3))
 def test_load_then_collect_gives_back_the_distinct_facts(engine: str, facts: list[tuple[int, ...]], arity: int) -> None:
     cut = [fact[:arity] for fact in facts]
-    loaded = make_engine(engine, Dictionary())
+    loaded = make_engine(engine, make_dictionary(engine))
     loaded.declare(Shape("r", arity))
     assert loaded.load("r", columns_of(cut, arity), len(cut)) == len(set(cut))
     assert loaded.load("r", columns_of(cut, arity), len(cut)) == 0
@@ -69,7 +68,7 @@ def test_load_then_collect_gives_back_the_distinct_facts(engine: str, facts: lis
 
 @given(there=pairs(), asked=pairs())
 def test_contains_says_which_facts_are_there(engine: str, there: list, asked: list) -> None:
-    loaded = make_engine(engine, Dictionary())
+    loaded = make_engine(engine, make_dictionary(engine))
     loaded.declare(Shape("r", 2))
     loaded.load("r", columns_of(there, 2), len(there))
     found = loaded.contains("r", columns_of(asked, 2), len(asked))
@@ -107,7 +106,8 @@ def test_engines_agree_on_counts_no_machine_changes(engine: str, edges: list) ->
     reference, _ = prepared("reference", CLOSURE, {"edge": edges})
     report = one.run(phase, Limits().watch()) or _run_round_by_round(one, phase, Limits().watch())
     expected = _run_round_by_round(reference, phase, Limits().watch())
-    assert (report.rounds, report.rule_applications) == (expected.rounds, expected.rule_applications)
+    applications = expected.rule_applications if one.capabilities.counts else 0
+    assert (report.rounds, report.rule_applications) == (expected.rounds, applications)
 
 
 @given(rows=st.lists(st.tuples(*[st.integers(1, 5)] * 3), min_size=1, max_size=25))
@@ -127,7 +127,8 @@ def test_a_bag_counts_bindings(engine: str, edges: list) -> None:
     bag = FlatRule("bag", (rule.heads[0].__class__("bag", rule.heads[0].args),), rule.atoms, bag=True)
     prepared_engine.declare(Shape("bag", 1, bag=True))
     prepared_engine.begin(["bag"])
-    assert prepared_engine.derive([full_variant(bag)]) == len(set(edges))
+    applications = prepared_engine.derive([full_variant(bag)])
+    assert applications == (len(set(edges)) if prepared_engine.capabilities.counts else 0)
     prepared_engine.advance(["bag"])
     assert {x: weight for (x,), weight in prepared_engine.collect("bag").facts()} == {
         x: len({e for e in edges if e[0] == x}) for x, _ in edges
@@ -169,7 +170,7 @@ def run(engine: Engine, phase: Phase) -> None:
 def test_batches_and_growth_lose_nothing(engine: str, size: int) -> None:
     if engine == "reference" and size > 1025:
         pytest.skip("nested loops over thousands of facts take long and test nothing here")
-    number = Dictionary().encode  # small integers live in their ids, whatever the dictionary
+    number = make_dictionary(engine).encode  # small integers live in their ids
     line = [(number(place), number(place + 1)) for place in range(1, size + 1)]
     prepared_engine, phase = prepared(engine, "out(Y, X) :- edge(X, Y), Y != 2.", {"edge": line})
     if prepared_engine.run(phase, Limits().watch()) is None:

@@ -258,7 +258,7 @@ def test_a_stage_that_fails_leaves_the_version_before(tmp_path: Path, spark: Spa
     (tmp_path / "pipeline.toml").write_text('program = "rules.dl"\n', encoding="utf-8")
     settings = read_settings(tmp_path / "pipeline.toml")
 
-    def breaks(*arguments: object) -> None:
+    def breaks(*arguments: object, **others: object) -> None:
         raise MemoryError
 
     for _ in range(2):

@@ -25,8 +25,8 @@ from everlog.pipeline.settings import read_settings
 
 toml, master, way = sys.argv[1:]
 
-def materialise(spark, program, facts, terms, says, limits, wanted, *others):
-    made = materialise_frames(spark, program, facts, terms, says, limits, replace(wanted, way=way), *others)
+def materialise(spark, program, facts, terms, says, limits, wanted, *others, **more):
+    made = materialise_frames(spark, program, facts, terms, says, limits, replace(wanted, way=way), *others, **more)
     print("described", flush=True)
     return made
 

@@ -93,8 +93,8 @@ def test_the_folder_goes_with_the_run(
     settings = read_settings(tmp_path / "pipeline.toml")
     seen: list[bool] = []
 
-    def in_rounds(*given: Any) -> Materialised:
-        made = materialise_frames(*given[:6], replace(given[6], way="rounds"), *given[7:])
+    def in_rounds(*given: Any, **others: Any) -> Materialised:
+        made = materialise_frames(*given[:6], replace(given[6], way="rounds"), *given[7:], **others)
         seen.append(any((tmp_path / "scratch").rglob("*.parquet")))
         return made
 

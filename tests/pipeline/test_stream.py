@@ -58,6 +58,17 @@ def lines(*updates: object) -> list[bytes]:
     return [json.dumps(update).encode() for update in updates]
 
 
+def test_what_batches_did_stays(settings: Settings, tables: Path) -> None:
+    stream = UpdateStream(settings, "checkpoint", "set-aside")
+    stream.apply(updates_of_lines("test", ['{"insert": [["edge", "b", "c"]]}', "{"]), 0)
+    stream.apply(updates_of_lines("test", ['{"delete": [["edge", "a", "b"]]}']), 1)
+    stream.close()
+    (log,) = (tables / "_batches").iterdir()
+    first, second = map(json.loads, log.read_text(encoding="utf-8").splitlines())
+    assert (first["batch"], first["updates"], first["set_aside"], first["gained"]) == (0, 1, 1, 3)
+    assert (second["batch"], second["lost"], second["stream"]) == (1, 3, "checkpoint") and second["seconds"] > 0
+
+
 def test_a_batch_that_comes_again_goes_on_where_the_tables_are(settings: Settings, tables: Path) -> None:
     batch = lines({"insert": [["edge", "b", "c"]]}, {"delete": [["edge", "a", "b"]]}, {"insert": [["edge", "c", "d"]]})
     stream = UpdateStream(settings, "s", "set-aside")

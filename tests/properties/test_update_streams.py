@@ -32,6 +32,7 @@ def test_oracle_streams_over_graphs(
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:marking has no effect")
 @pytest.mark.parametrize("strategy", ["bf", "dred", "choose"])
 @pytest.mark.parametrize("marking", [False, True])
 @settings(max_examples=EXAMPLES["graph"] // 2)

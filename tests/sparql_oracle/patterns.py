@@ -264,7 +264,8 @@ class Patterns:
         )
         for condition in reversed(conditions):  # sorting is stable: the last to be sorted by is the first to count
             found.sort(
-                key=lambda one, by=condition.expr: order_of(inside._value(by, one)), reverse=condition.order == "DESC"
+                key=lambda one, by=condition.expr: order_of(inside._value(by, one))[:2],  # 2 and 2.0 are ties
+                reverse=condition.order == "DESC",
             )
         return [frozenset(each for each in mapping if each[0] in names) for mapping in found]
 

@@ -58,7 +58,7 @@ def is_number(term: Term) -> bool:
 
 
 def order_of(term: Term | None) -> tuple[int, Any, str]:
-    """What ORDER BY, MIN and MAX sort by; None is no value, which comes first."""
+    """What MIN and MAX sort by, and rows where ORDER BY, which leaves out the last part, has ties; None comes first."""
     if term is None:
         return -1, 0, ""
     return KINDS.index("number" if is_number(term) else term.kind), term.value, term.kind

@@ -152,7 +152,6 @@ _RULE_HEAD = [
     *("left", "remove", "from scratch", "times faster", "mostly"),
     *("add", "from scratch", "times faster", "mostly"),
 ]
-_EXTRA_HEAD = ["more", "rules", "add", "from scratch", "remove", "from scratch"]
 
 
 def _rule_rows(changes: Sequence[Record], rule_set: str) -> Iterator[list[str]]:

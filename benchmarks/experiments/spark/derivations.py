@@ -7,6 +7,7 @@ workers are cold for it.
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
 import time
@@ -23,6 +24,7 @@ from benchmarks.measuring.process_tree import is_told, tree_seconds
 from benchmarks.reporting.results import Record
 from benchmarks.workload import rules_of
 from benchmarks.workloads import closure, galen, hierarchy
+from benchmarks.write_data import write_triples
 from everlog.errors import NotFoundError
 from everlog.pipeline.job import run_pipeline
 from everlog.pipeline.settings import read_settings
@@ -110,7 +112,7 @@ def prepared(place: Path, tables: Tables, rules: str, more: str = "") -> Path:
         if isinstance(table, Path):
             sources.append(f"[[source]]\npath = {json.dumps(str(table))}\n")
         elif relation == TRIPLE:
-            _write_triples(place / "triple.nt", table)
+            write_triples(place / "triple.nt", table)
             sources.append('[[source]]\npath = "triple.nt"\n')
         else:
             pq.write_table(table, place / f"{relation}.parquet")
@@ -118,13 +120,6 @@ def prepared(place: Path, tables: Tables, rules: str, more: str = "") -> Path:
     text = 'program = "rules.dl"\n' + "".join(sources) + more
     (place / "pipeline.toml").write_text(text, encoding="utf-8")
     return place / "pipeline.toml"
-
-
-def _write_triples(path: Path, table: pa.Table) -> None:
-    with path.open("w", encoding="utf-8") as lines:
-        for batch in table.to_batches(50_000):
-            columns = (column.to_pylist() for column in batch.columns)
-            lines.writelines(f"{s} {p} {o} .\n" for s, p, o in zip(*columns, strict=True))
 
 
 def _measured(spark: SparkSession, toml: Path, group: str) -> Record:
@@ -144,6 +139,4 @@ def _measured(spark: SparkSession, toml: Path, group: str) -> Record:
 
 
 def _processor() -> float | None:
-    import os
-
     return tree_seconds(os.getpid()) if is_told() else None

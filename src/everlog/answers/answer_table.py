@@ -13,6 +13,7 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.expressions.ordering import order_key
+from everlog.extras import check_extra
 from everlog.facts.terms import Term
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ Fact = tuple[Term, ...]
 Row = tuple[Term | None, ...]
 R = TypeVar("R", Fact, Row)
 T = TypeVar("T")
+
+_SORTED = 10_000  # rows up to which the first ones are found by sorting
 
 
 class Table(Generic[R]):
@@ -55,6 +58,20 @@ class Table(Generic[R]):
         """All rows in the total order of terms."""
         return sorted(self, key=lambda row: tuple(map(order_key, row)))
 
+    def first(self, number: int) -> list[R]:
+        """Some rows, without decoding the others; in the total order of terms unless there are very many."""
+        if self._rows <= _SORTED:
+            return self.sorted()[:number]
+        return list(self._head(number))
+
+    def _head(self, number: int) -> Table[R]:
+        return Table(self._dictionary, self.names, [column[:number] for column in self._columns], number)
+
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import MOST_ROWS, html_rows
+
+        return html_rows(self.names, self.first(MOST_ROWS), self._rows)
+
     def arrow(self) -> pa.Table:
         """An Arrow table. A column has the type of its terms if all have the same: integer, decimal, double, boolean,
         date, dateTime, time; otherwise it holds their texts."""
@@ -75,10 +92,12 @@ class Table(Generic[R]):
 
     def pandas(self) -> pd.DataFrame:
         """A pandas frame, with the columns of `arrow`."""
+        check_extra("pandas", "`.pandas()`")
         return self.arrow().to_pandas()
 
     def polars(self) -> pl.DataFrame:
         """A Polars frame, with the columns of `arrow`."""
+        check_extra("polars", "`.polars()`")
         import polars
 
         frame = polars.from_arrow(self.arrow())

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -22,9 +24,11 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from everlog.cli.knowledge_bases import JsonOption, RewritesOption, materialised, open_kb, progress_unless
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.run import EngineName
 from everlog.errors import OutputError, UsageError
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
     from everlog.cli.progress import Progress
@@ -49,6 +53,7 @@ class StrategyName(StrEnum):
     rematerialise = "rematerialise"
 
 
+@limited
 def apply(
     arguments: Annotated[
         list[str],
@@ -64,40 +69,49 @@ def apply(
     marking: Annotated[bool, typer.Option("--marking", help="Look at the next update while working on one.")] = False,
     coalesce: Annotated[bool, typer.Option("--coalesce", help="Apply updates that wait at once.")] = False,
     changes: Annotated[
-        Path | None, typer.Option("--changes", metavar="FILE", help="Write what each update changed, as JSON lines.")
+        Path | None,
+        typer.Option("--changes", metavar="FILE", help="Write what each update changed, as JSON lines; - is stdout."),
     ] = None,
     engine: Annotated[EngineName, typer.Option("--engine", help="With --program.")] = EngineName.columnar,
     rewrites: RewritesOption = True,
     as_json: JsonOption = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No progress on stderr.")] = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Apply a stream of updates: JSON lines or RDF Patch."""
     with (
-        outcome(as_json=as_json),
+        outcome(as_json=as_json, limits=limits),
         ExitStack() as stack,
         progress_unless(quiet or as_json, lines_every=LINES_EVERY) as progress,
     ):
         if len(arguments) < (1 if program else 2):
             raise UsageError("which updates?", hint="everlog apply KB updates.jsonl")
+        to_stdout = changes is not None and str(changes) == "-"
+        if to_stdout and as_json:
+            raise UsageError("--json and --changes - both write to stdout", hint="name a file: --changes FILE")
         if program is not None:
-            from everlog.store.program_files import read_program
+            from everlog.store.program_files import read_programs
 
             *files, updates = arguments
-            read = read_program(program)
-            kb = materialised(program, read, files, progress, header=header, engine=engine.value, rewrites=rewrites)
+            read, imported, others = read_programs([program], files)
+            options: dict[str, Any] = {"header": header, "engine": engine.value, "rewrites": rewrites}
+            kb = materialised(read, imported, others, progress, limits=limits, **options)
             names = [updates]
         else:
             progress(f"opening {arguments[0]}")
-            kb = stack.enter_context(open_kb(Path(arguments[0]), rewrites=rewrites))
+            kb = stack.enter_context(open_kb(Path(arguments[0]), limits=limits, rewrites=rewrites))
+            kb.progress = False  # the command has a bar itself
             names = arguments[1:]
         written = stack.enter_context(_opened(changes)) if changes is not None else None
+        told = sys.stderr if to_stdout else sys.stdout
         summary = Summary(kb.version)
         try:
             _apply(kb, _source(names, coalesce), strategy.value, marking, coalesce, summary, written, progress)
         finally:
             progress.close()
             if not as_json:
-                summary.print()
+                summary.print(told)
         if as_json:
             print_json(summary.as_data())
 
@@ -132,19 +146,20 @@ class Summary:
         ordered = sorted(self.latencies)
         return 1000 * ordered[math.ceil(part * len(ordered)) - 1] if ordered else 0.0
 
-    def print(self) -> None:
+    def print(self, file: IO[str]) -> None:
+        says = partial(print, file=file)
         seconds = time.perf_counter() - self.started
         gained, lost = self.gained.total(), self.lost.total()
-        print(f"{self.updates:,} updates in {seconds:.2f} s, to version {self.version}: +{gained:,} -{lost:,} facts")
+        says(f"{self.updates:,} updates in {seconds:.2f} s, to version {self.version}: +{gained:,} -{lost:,} facts")
         if not self.updates:
             return
         if len(self.latencies) < self.updates:
-            print(f"applied as {len(self.latencies):,} net effects")
-        print(f"latency: p50 {self.latency(0.5):.2f} ms, p95 {self.latency(0.95):.2f} ms")
+            says(f"applied as {len(self.latencies):,} net effects")
+        says(f"latency: p50 {self.latency(0.5):.2f} ms, p95 {self.latency(0.95):.2f} ms")
         if self.strategies:
-            print("strategies: " + ", ".join(f"{name} {count:,}" for name, count in self.strategies.most_common()))
+            says("strategies: " + ", ".join(f"{name} {count:,}" for name, count in self.strategies.most_common()))
         if self.already_there or self.not_there:
-            print(f"without effect: {self.already_there:,} inserts already there, {self.not_there:,} deletes not there")
+            says(f"without effect: {self.already_there:,} inserts already there, {self.not_there:,} deletes not there")
 
     def as_data(self) -> dict[str, Any]:
         return {
@@ -204,7 +219,9 @@ def _updates(name: str) -> Iterator[Update]:
     return read_updates("<stdin>", open(STDIN, "rb", closefd=False))
 
 
-def _opened(path: Path) -> IO[str]:
+def _opened(path: Path) -> AbstractContextManager[IO[str]]:
+    if str(path) == "-":
+        return nullcontext(sys.stdout)
     try:
         return open(path, "w", encoding="utf-8")
     except OSError as error:
@@ -225,5 +242,7 @@ def _write(change: Change, file: IO[str]) -> None:
     try:
         file.write(json.dumps(said, ensure_ascii=False) + "\n")
         file.flush()
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise OutputError(f"{file.name}: cannot be written ({error.strerror})", hint="free some room") from error

@@ -47,7 +47,7 @@ def pipeline(
     Writes pipeline.md, pipeline.png and pipeline.json. Ten million triples take some minutes and 10 GB of disk.
     """
     with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
-        run = experiment("pipeline", pyspark="everlog[spark]", matplotlib="everlog[bench]")
+        run = experiment("pipeline", "pyspark", "matplotlib")
         names = _listed(data)
         unknown = [name for name in names if name not in run.WORKLOADS]
         if unknown:

@@ -8,17 +8,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-from everlog.cli.extras import needs
 from everlog.errors import UsageError
+from everlog.extras import check_extra
 
 CHECKOUT = Path(__file__).resolve().parents[3]  # where the package is src/everlog; anything else where it is installed
 _EXPERIMENTS = "benchmarks.experiments"
 
 
-def experiment(name: str, **needed: str) -> ModuleType:
+def experiment(name: str, *needed: str) -> ModuleType:
     """The program of an experiment; an error where Everlog was installed without its repository.
 
-    `needed` are the modules that it imports and not everybody has, with the extra that installs each.
+    `needed` are the modules that it imports and not everybody has.
     """
     _find_checkout()
     try:
@@ -30,8 +30,8 @@ def experiment(name: str, **needed: str) -> ModuleType:
             "the benchmarks are not here: they come with the repository, not with the package",
             hint="clone the repository, run `make setup` in it, and call its everlog",
         )
-    for module, extra in needed.items():
-        needs(module, extra)
+    for module in needed:
+        check_extra(module, "this benchmark")
     return import_module(f"{_EXPERIMENTS}.{name}.run")
 
 

@@ -131,14 +131,12 @@ COMMANDS: tuple[Callable[..., None], ...] = (
 )
 
 
-_OTHER_EXTRAS = {"paged": {"xxhash": "everlog[spark]"}, "spark": {"pyspark": "everlog[spark]"}}
+_NEEDS = {"updates": ("duckdb",), "sparql": ("duckdb",), "paged": ("xxhash",), "spark": ("pyspark",)}
 
 
 def _bench(name: str, quick: bool, out: Path, as_json: bool, **options: str) -> None:
     with outcome(as_json=as_json), Progress(verbose=not as_json, quiet=as_json) as progress:
-        libraries = ("matplotlib", "duckdb") if name in ("updates", "sparql") else ("matplotlib",)
-        extras = dict.fromkeys(libraries, "everlog[bench]") | (_OTHER_EXTRAS.get(name, {}))
-        program = experiment(name, **extras)
+        program = experiment(name, "matplotlib", *_NEEDS.get(name, ()))
         run: Callable[..., dict[str, Any]] = getattr(program, f"bench_{name}")
         results = run(out, progress, quick=quick, **options)
         progress.close()

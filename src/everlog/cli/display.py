@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from everlog.facts.terms import IRI, BlankNode, Literal, Term, key_of, lexical_and_datatype
+from everlog.answers.showing import shown
+from everlog.facts.terms import Term, key_of
 
 if TYPE_CHECKING:
     from everlog.sparql.graphs import Graph
@@ -112,28 +113,6 @@ def print_summary(kb: KnowledgeBase, defined: Sequence[str], *, prefixes: Mappin
         table.add_row(name, f"{facts:,}", f"{explicit:,}", "\n".join(lines))
     _print(table)
     print(f"materialised in {seconds:.2f} s")
-
-
-def shown(term: Term, prefixes: Mapping[str, str] | None = None) -> str:
-    """A term for people; IRIs are shortened where a prefix fits.
-
-    >>> shown("New York"), shown(IRI("http://ex.org/a"), {"ex": "http://ex.org/"}), shown(True)
-    ('New York', 'ex:a', 'true')
-    """
-    if isinstance(term, str):
-        return term
-    if isinstance(term, BlankNode):
-        return str(term)
-    if isinstance(term, IRI):
-        for prefix, start in (prefixes or {}).items():
-            if term.value.startswith(start) and start:
-                return f"{prefix}:{term.value.removeprefix(start)}"
-        return f"<{term.value}>"
-    if isinstance(term, Literal) and term.language:
-        return f"{term.lexical}@{term.language}"
-    if isinstance(term, float):
-        return repr(term)
-    return lexical_and_datatype(term)[0]
 
 
 def _table(*columns: str, right: Sequence[int] = ()) -> Any:

@@ -5,44 +5,56 @@ All files make one update: programs (`.dl`) bring their rules, facts and imports
 
 from __future__ import annotations
 
-from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, NullsOption, component_progress, open_kb, tell_skipped
+from everlog.cli.knowledge_bases import (
+    JsonOption,
+    KbArgument,
+    NullsOption,
+    StrictOption,
+    component_progress,
+    kept_kb,
+    tell_skipped,
+)
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
-    from everlog.rules.syntax import Program
     from everlog.store.changes import Change
-    from everlog.store.program_files import FactFile
 
 
+@limited
 def load(
     kb: KbArgument,
     files: Annotated[
         list[str],
-        typer.Argument(help="Programs (.dl), RDF, JSON lines, tables named like their relation (or REL=FILE)."),
+        typer.Argument(
+            help="Programs (.dl), RDF, JSON lines, tables named like their relation (or REL=FILE).", metavar="FILES"
+        ),
     ],
     header: Annotated[bool, typer.Option("--header", help="The first line of each table names its columns.")] = False,
     nulls: NullsOption = "refuse",
+    strict: StrictOption = False,
     as_json: JsonOption = False,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say on stderr what is going on.")] = False,
+    *,
+    limits: Limits,
 ) -> None:
-    """Add files to a knowledge base, which is made if it is not there."""
-    with outcome(as_json=as_json), Progress(verbose=verbose, quiet=as_json) as progress:
-        program, sources = _read(files, header)
-        with open_kb(kb, make=True) as opened:
-            from everlog.facts.missing import MissingValues
-            from everlog.store.program_files import read_sources, typed_sources
+    """Add files to a knowledge base, which is made if it is not there; where loading fails, it is not."""
+    with outcome(as_json=as_json, limits=limits), Progress(verbose=verbose, quiet=as_json) as progress:
+        from everlog.facts.missing import MissingValues
+        from everlog.store.program_files import named_source, read_programs, read_sources, typed_sources
 
+        program, imported, others = read_programs([], files)
+        sources = [*imported, *(named_source(each, header=header) for each in others)]
+        with kept_kb(kb, limits=limits, strict=strict) as opened:
             missing = MissingValues(nulls)
-            declared = (*opened.program.declarations, *program.declarations)
-            sources = typed_sources(sources, declared)
-            opened.on_progress = component_progress(progress)
+            sources = typed_sources(sources, (*opened.program.declarations, *program.declarations))
+            opened.progress, opened.on_progress = False, component_progress(progress)  # the command has a bar itself
             change = opened.update(insert=read_sources(sources, progress, missing), add_rules=program)
             change.report.skipped += missing.skipped
         progress.close()
@@ -51,17 +63,6 @@ def load(
         else:
             _print(change)
             tell_skipped(change.report.skipped)
-
-
-def _read(files: list[str], header: bool) -> tuple[Program, list[FactFile]]:
-    """All programs as one, and the data files, those that programs import first."""
-    from everlog.store import program_files
-
-    names = [each for each in files if Path(each).suffix == ".dl"]
-    programs = [program_files.read_program(name) for name in names]
-    imported = [program_files.imports(read, Path(name).parent) for name, read in zip(names, programs, strict=True)]
-    named = [program_files.named_source(each, header=header) for each in files if each not in names]
-    return program_files.as_one(programs), [*chain.from_iterable(imported), *named]
 
 
 def _counts(change: Change) -> dict[str, dict[str, int]]:

@@ -6,6 +6,7 @@ is imported where a command needs it.
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -16,12 +17,16 @@ from everlog.cli.bench import bench
 from everlog.cli.copies import backup, compact, export, import_
 from everlog.cli.facts import facts
 from everlog.cli.load import load
+from everlog.cli.outcomes import outcome
 from everlog.cli.pipeline import pipeline
 from everlog.cli.plan import plan
 from everlog.cli.query import query
 from everlog.cli.rules import rules
 from everlog.cli.run import run
+from everlog.cli.shell import shell
+from everlog.cli.update import update
 from everlog.cli.verify import verify
+from everlog.cli.view import view
 
 app = typer.Typer(
     name="everlog",
@@ -56,22 +61,31 @@ app.command()(load)
 app.command()(apply)
 app.command()(facts)
 app.command()(query)
+app.command()(update)
+app.command()(shell)
 app.command()(verify)
 app.command()(compact)
 app.command()(backup)
 app.command()(export)
 app.command("import")(import_)
 app.add_typer(rules)
+app.add_typer(view)
 app.add_typer(pipeline)
 app.add_typer(bench)
 
 
 def main() -> None:
     """The `everlog` command."""
+    if sys.stdout is None:  # closed by whoever called: nobody reads it
+        sys.stdout = open(os.devnull, "w")
     try:
-        app()
-    except KeyboardInterrupt:
-        sys.exit(130)
+        with outcome(as_json=False):  # help and versions are written outside of any command
+            try:
+                app(prog_name="everlog")
+            finally:
+                sys.stdout.flush()
+    except typer.Exit as ended:
+        sys.exit(ended.exit_code)
 
 
 if __name__ == "__main__":

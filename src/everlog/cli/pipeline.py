@@ -14,6 +14,7 @@ import typer
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.pipeline_tables import changes, history, vacuum
 from everlog.cli.progress import Progress
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
     from everlog.pipeline.job import PipelineReport
@@ -38,9 +39,13 @@ def run(
     master: _Master = None,
     as_json: Annotated[bool, typer.Option("--json", help="The report, or the error, as JSON on stdout.")] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="No lines of progress on stderr.")] = False,
+    timeout: Annotated[float | None, typer.Option("--timeout", help="Stop after so many seconds.", min=0.0)] = None,
 ) -> None:
     """Ingest, encode, materialise and publish; a second run adds a version."""
-    with outcome(as_json=as_json), Progress(verbose=not quiet and not as_json, quiet=quiet or as_json) as progress:
+    with (
+        outcome(as_json=as_json, limits=Limits(seconds=timeout)),
+        Progress(verbose=not quiet and not as_json, quiet=quiet or as_json) as progress,
+    ):
         from everlog.pipeline.settings import read_settings
 
         settings = read_settings(file)

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from everlog.cli.knowledge_bases import RewritesOption
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import write_picture
 from everlog.errors import ProgramError, UsageError
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
     from everlog.rules.syntax import Program
 
 
+@limited
 def plan(
     program: Annotated[str, typer.Argument(help="A file of rules; - reads them from stdin.", metavar="PROGRAM")],
     files: Annotated[
@@ -28,9 +31,11 @@ def plan(
         str, typer.Option("--engine", metavar="ENGINE", help="columnar; or spark: which way each component would run.")
     ] = "columnar",
     as_json: Annotated[bool, typer.Option("--json", help="The graph of components and the plan as JSON.")] = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Print components, rules, delta variants and join orders, or draw the graph of components."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.rules.checks import check_program
         from everlog.rules.names import name_rules
         from everlog.rules.picture.graph import rule_graph

@@ -1,16 +1,12 @@
-"""How is progress shown? As a spinner on a terminal, and elsewhere as plain lines if asked for."""
+"""How does a command say what it is doing? With a bar on a terminal (progress.py), elsewhere in lines if asked for."""
 
 from __future__ import annotations
 
 import sys
 import time
 from types import TracebackType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.status import Status
-
-EVERY = 0.1  # seconds between two changes of the spinner's text; more often only costs time
+from everlog.progress import Bar
 
 
 class Progress:
@@ -19,12 +15,12 @@ class Progress:
     def __init__(self, *, verbose: bool, quiet: bool = False, lines_every: float = 0.0) -> None:
         self._lines = verbose
         self._lines_every = lines_every  # seconds
-        self._spins = not quiet and not verbose and sys.stderr.isatty()
-        self._status: Status | None = None
+        self._bar = Bar("", shown=not quiet and not verbose)
         self._started = time.monotonic()
-        self._changed = self._started if lines_every else 0.0  # the spinner starts with the first thing to say
+        self._said = self._started if lines_every else 0.0
 
     def __enter__(self) -> Progress:
+        self._bar.__enter__()
         return self
 
     def __exit__(
@@ -34,26 +30,12 @@ class Progress:
 
     def close(self) -> None:
         """Stop showing progress: results come next."""
-        if self._status is not None:
-            self._status.stop()
-            self._status = None
-        self._spins = False
+        self._bar.close()
 
     def __call__(self, what: str) -> None:
         """Show that the work has reached this point."""
+        self._bar(what)
         now = time.monotonic()
-        if self._lines and now - self._changed >= self._lines_every:
-            self._changed = now
+        if self._lines and now - self._said >= self._lines_every:
+            self._said = now
             print(f"{now - self._started:8.2f} s  {what}", file=sys.stderr, flush=True)
-        elif self._spins and now - self._changed >= EVERY:
-            self._changed = now
-            self._spin(what)
-
-    def _spin(self, what: str) -> None:
-        if self._status is None:
-            from rich.console import Console
-
-            self._status = Console(stderr=True).status(what)
-            self._status.start()
-        else:
-            self._status.update(what)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, read_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, StrictOption, read_kb, text_of
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
-from everlog.errors import NotFoundError, UsageError
+from everlog.errors import UsageError
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
     from everlog.cli.display import Answer
@@ -30,6 +32,7 @@ class AnswerFormat(StrEnum):
     jsonld = "jsonld"
 
 
+@limited
 def query(
     kb: KbArgument,
     queries: Annotated[
@@ -42,19 +45,22 @@ def query(
     format: Annotated[
         AnswerFormat | None, typer.Option("--format", help="Write the answer to stdout in a format.")
     ] = None,
+    strict: StrictOption = False,
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Print the answers to queries in SPARQL or Datalog."""
-    with outcome(as_json=as_json):
+    with outcome(as_json=as_json, limits=limits):
         from everlog.cli import display
 
         asked: list[tuple[str, str | None]] = [(text, None) for text in queries or []]
-        asked += [_from_file(file) for file in files or []]
+        asked += [text_of(file) for file in files or []]
         if not asked:
             raise UsageError("there is no query", hint="give one: everlog query KB 'SELECT …', or -f query.rq")
         if format is not None and len(asked) > 1:
             raise UsageError("a format is for one query", hint="ask them one by one")
-        with read_kb(kb) as opened:
+        with read_kb(kb, limits, strict=strict) as opened:
             answers = [(text, opened.query(text, base=base)) for text, base in asked]
             if format is not None:
                 sys.stdout.write(_written(answers[0][1], format.value))
@@ -66,16 +72,6 @@ def query(
             prefixes = opened.program.prefixes
             for text, answer in answers:
                 display.print_answer(text, answer, prefixes=prefixes, titled=len(asked) > 1)
-
-
-def _from_file(path: Path) -> tuple[str, str | None]:
-    """A query, and the base of its relative IRIs."""
-    if str(path) == "-":
-        return sys.stdin.read(), None
-    try:
-        return path.read_text(encoding="utf-8"), path.absolute().as_uri()
-    except (OSError, UnicodeDecodeError) as error:
-        raise NotFoundError(f"{path}: this query cannot be read ({error})") from error
 
 
 def _written(answer: Answer, format: str) -> str:

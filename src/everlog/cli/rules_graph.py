@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from everlog.cli.knowledge_bases import JsonOption, read_kb
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.errors import OutputError
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from everlog.rules.syntax import Program
 
 
+@limited
 def graph(
     source: Annotated[
         Path, typer.Argument(help="The folder of a knowledge base, or a file of rules.", metavar="KB|PROGRAM")
@@ -35,10 +38,12 @@ def graph(
         typer.Option("--if-removing", metavar="NAME", help="Show what it would concern if this rule went."),
     ] = None,
     as_json: JsonOption = False,
+    *,
+    limits: Limits,
 ) -> None:
     """Draw or list the components of rules, and mark what a planned change would affect; nothing is changed."""
-    with outcome(as_json=as_json):
-        drawn = _graph(source, if_adding or (), if_removing or ())
+    with outcome(as_json=as_json, limits=limits):
+        drawn = _graph(source, if_adding or (), if_removing or (), limits)
         if svg is not None:
             from everlog.rules.picture.svg import to_svg
 
@@ -57,7 +62,7 @@ def graph(
             print(to_text(drawn), end="")
 
 
-def _graph(source: Path, adding: Sequence[str], removing: Sequence[str]) -> RuleGraph:
+def _graph(source: Path, adding: Sequence[str], removing: Sequence[str], limits: Limits) -> RuleGraph:
     """The graph of a knowledge base, which has sizes, or of a program, which has none."""
     from everlog.store.program_files import read_program
     from everlog.store.sizes import extent_sizes
@@ -65,7 +70,7 @@ def _graph(source: Path, adding: Sequence[str], removing: Sequence[str]) -> Rule
     if not source.is_dir():
         program = read_program(str(source))
         return _planned(program, adding, removing, {})
-    with read_kb(source) as kb:
+    with read_kb(source, limits) as kb:
         given = {relation.name: relation.arity for relation in kb.relations() if relation.explicit}
         drawn = _planned(kb.program, adding, removing, given)
         return replace(drawn, sizes=extent_sizes(kb, drawn.extents()))

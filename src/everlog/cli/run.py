@@ -1,7 +1,7 @@
-"""`everlog run`: what follows from a program and files?
+"""`everlog run`: what follows from programs and files?
 
-1. read the program, then the data of its `@import` lines and of the command line; 2. one update with all of it, which
-materialises once; 3. write files (`-o`, `@export`), print counts (`--count`), answer queries (`--query`), or sum up.
+1. read the programs, then the data of their `@import` lines and of the command line; 2. one update with all of it,
+which materialises once; 3. write files (`-o`, `@export`), print counts (`--count`), answers (`--query`), or sum up.
 """
 
 from __future__ import annotations
@@ -9,17 +9,17 @@ from __future__ import annotations
 import time
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import NullsOption, RewritesOption
+from everlog.cli.knowledge_bases import NullsOption, RewritesOption, StrictOption
+from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.progress import Progress
-from everlog.errors import UsageError
+from everlog.limits import Limits
 
 if TYPE_CHECKING:
-    from everlog.limits import Limits
     from everlog.rules.syntax import Program
     from everlog.store.store import KnowledgeBase
 
@@ -42,12 +42,14 @@ class FormatName(StrEnum):
     ttl = "ttl"
 
 
+@limited
 def run(
     program: Annotated[str, typer.Argument(help="A file of rules; - reads them from stdin.", metavar="PROGRAM")],
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Data files: RDF, JSON lines, or tables named like their relation (or REL=FILE).", metavar="FILES"
+            help="More programs (.dl), and data: RDF, JSON lines, tables named like their relation (or REL=FILE).",
+            metavar="FILES",
         ),
     ] = None,
     data: Annotated[
@@ -66,30 +68,26 @@ def run(
     ] = None,
     engine: Annotated[EngineName, typer.Option("--engine", help="What evaluates the rules.")] = EngineName.columnar,
     rewrites: RewritesOption = True,
+    strict: StrictOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")] = False,
-    limit_rounds: Annotated[int | None, typer.Option(help="Stop a recursion after so many rounds.", min=1)] = None,
-    limit_facts: Annotated[int | None, typer.Option(help="Stop above so many facts.", min=1)] = None,
-    limit_seconds: Annotated[float | None, typer.Option(help="Stop after so much time.", min=0.0)] = None,
-    limit_memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Stop above so much memory: 500M, 4G.")
-    ] = None,
     verbose: Annotated[bool, typer.Option("-v", "--verbose", help="Say on stderr what is going on.")] = False,
+    *,
+    limits: Limits,
 ) -> None:
-    """Materialise a program over files and write, count or show what was derived."""
-    with outcome(as_json=as_json), Progress(verbose=verbose, quiet=as_json) as progress:
-        limits = _limits(limit_rounds, limit_facts, limit_seconds, limit_memory)
+    """Materialise programs over files and write, count or show what was derived."""
+    with outcome(as_json=as_json, limits=limits), Progress(verbose=verbose, quiet=as_json) as progress:
         progress(f"reading {program}")
         from everlog.cli.knowledge_bases import materialised
         from everlog.store import program_files
 
-        read = program_files.read_program(program)
+        read, imported, others = program_files.read_programs([program], files or [])
         if output is not None:
             program_files.prepare_folder(output)
         started = time.perf_counter()
         kb = materialised(
-            program,
             read,
-            files or [],
+            imported,
+            others,
             progress,
             data=data or [],
             header=header,
@@ -97,6 +95,7 @@ def run(
             engine=engine.value,
             limits=limits,
             rewrites=rewrites,
+            strict=strict,
         )
         seconds = time.perf_counter() - started
         wanted = program_files.targets(read, output, format.value if format else None)
@@ -136,30 +135,3 @@ def _show(
                 print(path)
         else:
             display.print_summary(kb, defined, prefixes=program.prefixes, seconds=seconds)
-
-
-def _limits(rounds: int | None, facts: int | None, seconds: float | None, memory: str | None) -> Limits:
-    """The limits that were given; the others keep their defaults."""
-    from everlog.limits import Limits
-
-    given: dict[str, Any] = {"rounds": rounds, "facts": facts, "seconds": seconds}
-    if memory is not None:
-        given["memory"] = bytes_of(memory)
-    return Limits(**{name: value for name, value in given.items() if value is not None})
-
-
-def bytes_of(size: str) -> int:
-    """A size as people write it, in bytes.
-
-    >>> bytes_of("4G"), bytes_of("1.5 MiB"), bytes_of("100")
-    (4294967296, 1572864, 100)
-    """
-    text = size.strip().upper().removesuffix("B").removesuffix("I")
-    power = "KMGT".find(text[-1:]) + 1 if text else 0
-    try:
-        number = float(text[:-1] if power else text)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < float("inf"):
-        raise UsageError(f"{size!r} is not a size", hint="write 500M or 4G")
-    return int(number * 1024**power)

@@ -63,6 +63,7 @@ class Capabilities:
     windows: bool = True  # ORDER BY with LIMIT inside of a query
     durable: bool = True  # it can be kept in a folder
     concurrent: bool = False  # captures may be taken and read while an update is at work
+    counts: bool = True  # it says how often rules apply
 
 
 @dataclass(frozen=True, eq=False)  # a phase that is run again is known by being the same one
@@ -125,7 +126,10 @@ class Engine(Protocol):
         """Start a phase that defines these relations: ALL is what is there, NEW is empty."""
 
     def derive(self, variants: Sequence[Variant]) -> int:
-        """Evaluate variants for one round; returns the rule applications. Conclusions wait for `advance`."""
+        """Evaluate variants for one round; returns the rule applications, 0 from an engine that does not count them.
+
+        Conclusions wait for `advance`.
+        """
 
     def advance(self, relations: Sequence[str]) -> Mapping[str, int]:
         """Conclusions become NEW, NEW becomes OLD; returns the facts gained by relation."""

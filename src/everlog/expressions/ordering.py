@@ -1,12 +1,13 @@
 """How are terms ordered?
 
-ORDER BY, MIN, MAX and SAMPLE need an answer for any two terms, and the same one every time. The order is
+MIN, MAX, SAMPLE and the order of whole rows need an answer for any two terms, and the same one every time. The order is
 
     unbound < blank nodes < IRIs < numbers < NaN < strings < strings with a language < booleans
             < dateTimes < dates < times < other literals
 
 within a kind by value, as `<` has it where `<` is defined (numbers exactly, without promotion; moments without a time
-zone as if in UTC), and last by the term's key, so that only the same term is equal to itself.
+zone as if in UTC), and last by the term's key, so that only the same term is equal to itself. A key of ORDER BY leaves
+the last part out: to it 2, 2.0 and 2e0 are ties, which the next key breaks; whole rows do at the very end.
 
 >>> sorted([2.5, "a", 10, IRI("http://ex.org/a"), 1], key=order_key)
 [IRI(value='http://ex.org/a'), 1, 2.5, 10, 'a']
@@ -56,3 +57,12 @@ def order_key(term: Term | None) -> tuple[int, Any, str]:
     elif kind == UNKNOWN:
         value = value.datatype
     return (_RANKS[kind], value, key_of(term))
+
+
+def tied_key(key: tuple[int, Any, str]) -> tuple[Any, ...]:
+    """What a key of ORDER BY compares, given `order_key`: terms of equal value are equal.
+
+    >>> tied_key(order_key(2)) == tied_key(order_key(2.0)), order_key(2) == order_key(2.0)
+    (True, False)
+    """
+    return key if key[0] == _RANKS[UNKNOWN] else key[:2]  # of an unknown type only the text can be compared

@@ -29,8 +29,8 @@ from everlog.sparql.solutions import Solutions, Truth
 from everlog.store.changes import Change
 from everlog.store.constraints import Broken, refuse_broken
 from everlog.store.history import HistoryLimits
-from everlog.store.opening import open as open_knowledge_base
 from everlog.store.rows import Rows, column_names
+from everlog.store.store import KnowledgeBase
 from everlog.store.updates import Update
 
 _LAST_ONLY = HistoryLimits(updates=1)  # what a view has just gained is read from there
@@ -56,8 +56,8 @@ class Bucket:
     """The knowledge bases of one definition."""
 
     def __init__(self, definition: Definition, options: Options) -> None:
-        self._kb = open_knowledge_base(
-            engine=options.engine, limits=options.limits, strategy=options.strategy, history=_LAST_ONLY
+        self._kb = KnowledgeBase(
+            engine=options.engine, limits=options.limits, strategy=options.strategy, history=_LAST_ONLY, doors=False
         )
         self.keys: set[str] = set()
         self.definition = Definition()

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from everlog.errors import DataError
 from everlog.facts.terms import Term, key_of, keys_of, term_of
-from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import Atom, Constant
+from everlog.store.doors import check_relation_name, check_rows
 from everlog.store.given_facts import FactsArgument, GivenRows, given_facts
 from everlog.store.updates import Update, fact_keys
 
@@ -37,7 +37,11 @@ class Edits:
 
 def edits_of(update: Update, updates: int = 1) -> Edits:
     """The facts of an update, by relation and number of arguments."""
-    return Edits(_facts(update.insert), _facts(update.delete), updates)
+    edits = Edits(_facts(update.insert), _facts(update.delete), updates)
+    for (relation, _), rows in edits.insert.items():
+        check_relation_name(relation)
+        check_rows(relation, rows)
+    return edits
 
 
 def after(explicit: Facts, edits: Edits) -> Facts:
@@ -64,9 +68,6 @@ def _facts(facts: FactsArgument) -> Facts:
     found: Facts = {}
     for relation, row in _rows(facts):
         found.setdefault((relation, len(row)), []).append(row)
-    for relation, _ in found:
-        if is_auxiliary(relation) or not relation:
-            raise DataError(f"{relation!r} is no name for a relation", hint=f"choose one without {AUXILIARY}")
     return found
 
 

@@ -26,6 +26,7 @@ from everlog.pipeline.table_frames import (
     Target,
     append_plain,
     append_tagged,
+    no_terms,
     read_so_far,
     tagged_changes,
     tagged_rows,
@@ -70,7 +71,7 @@ def derive_in_bulk(
         for name in names
         if change is not None or name in explicit.before
     }
-    dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else _no_terms(spark)
+    dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else no_terms(spark)
     more = view_rules(views)
     with rounds_folder(spark, transaction.store.folder, wanted_folder) as folder:
         settings = BulkSettings(auxiliaries=True, rounds_folder=folder)
@@ -156,7 +157,3 @@ def unknown_terms(terms: DataFrame, dictionary: DataFrame) -> DataFrame:
     distinct = terms.select("id", "key").dropDuplicates(["id"])
     known = dictionary.join(distinct, "id", "left_semi").select("id")
     return distinct.join(known, "id", "left_anti")
-
-
-def _no_terms(spark: SparkSession) -> DataFrame:
-    return spark.createDataFrame([], "id bigint, key string")

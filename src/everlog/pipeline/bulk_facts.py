@@ -29,7 +29,7 @@ from everlog.engines.spark.tagged import (
     matches_any,
     tag,
 )
-from everlog.plans.flat_rules import EvaluatedRule
+from everlog.plans.flat_rules import EvaluatedRule, is_auxiliary
 from everlog.rules.atom_index import unify
 from everlog.rules.syntax import Atom
 
@@ -142,9 +142,10 @@ class BulkFacts:
         return UNKNOWN if self._counts is None else self._counts.get(relation, UNKNOWN)
 
     def count_given(self, relations: Sequence[str] | None = None) -> int:
-        """How many facts were given in all, or of some relations."""
+        """How many facts were given in all, each counted once, or of some relations."""
         assert self._counts is not None, "somebody has looked"
-        return sum(count for name, count in self._counts.items() if relations is None or name in relations)
+        names = [name for name in self._counts if not is_auxiliary(name)] if relations is None else relations
+        return sum(self._counts.get(name, 0) for name in names)
 
     @property
     def terms_count(self) -> int:

@@ -17,7 +17,7 @@ from everlog.pipeline.job import check_against, facts_in_text, frames_of_keys
 from everlog.pipeline.maintain import Incoming, Upkeep
 from everlog.pipeline.materialise import materialise_frames
 from everlog.pipeline.settings import Settings, ViewSettings
-from everlog.pipeline.table_frames import explicit_facts, read_table
+from everlog.pipeline.table_frames import explicit_facts, read_dictionary, read_table
 from everlog.pipeline.view_definitions import known_views, wanted_views
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.parser import parse_program
@@ -25,7 +25,7 @@ from everlog.rules.syntax import Program
 from everlog.store.snapshots import definitions_from_data
 from everlog.store.state import Definitions
 from everlog.store.store import KnowledgeBase
-from everlog.store.table_folders import DICTIONARY, relation_tables, table_of
+from everlog.store.table_folders import relation_tables, table_of
 from everlog.store.updates import Update, fact_keys
 from everlog.tables.commits import Commit
 from everlog.tables.table_store import TableStore
@@ -74,8 +74,7 @@ def _explicit(
 ) -> tuple[ExplicitFacts, Any]:
     tables = {name: state for name, state in relation_tables(base).items() if not is_auxiliary(name)}
     now, gone = frames_of_keys(spark, inserted), frames_of_keys(spark, deleted)
-    known = read_table(spark, store, DICTIONARY, base.version) if DICTIONARY in base.tables else None
-    encoded = encode(now, known, constants)
+    encoded = encode(now, read_dictionary(spark, store, base), constants)
     arities = {name: len(state.columns) for name, state in tables.items()}
     arities |= {name: len(frame.columns) for name, frame in now.items()}
     before = {

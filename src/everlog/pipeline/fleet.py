@@ -21,7 +21,6 @@ that it last had, and makes only the updates that others have made meanwhile (ev
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
@@ -33,6 +32,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from everlog.engines.spark.session import parallelism
 from everlog.errors import EverlogError, UsageError
+from everlog.extras import check_extra
 from everlog.fleet.changes import FleetChange
 from everlog.fleet.fleet import Fleet
 from everlog.fleet.journal import Head, Journal
@@ -72,8 +72,7 @@ def fleet(
         Rows of `CHANGES`: what came (a weight above zero) and went, with the version that its knowledge base has then.
         An update that was refused is a row of kind `refused` with its reason.
     """
-    if importlib.util.find_spec("google.protobuf") is None:
-        raise UsageError("Spark's transformWithState needs protobuf", hint="pip install 'everlog[spark]'")
+    check_extra("google.protobuf", "Spark's transformWithState")
     Fleet(program, views, engine="reference")  # what is wrong with the rules is said here, not by a task
     spark = frame.sparkSession
     shards = shards or 2 * parallelism(spark)

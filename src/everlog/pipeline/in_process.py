@@ -156,7 +156,7 @@ class OpenedTables:
 
     def _rules(self, program: Program) -> tuple[Program | None, list[str]]:
         """What to add to the rules that are there, and what to remove."""
-        known, wanted = self.kb.state().rules, name_rules(program.rules)
+        known, wanted = dict.fromkeys(self.kb.state().rules), dict.fromkeys(name_rules(program.rules))
         added = tuple(rule for rule in wanted if rule not in known)
         removed = [str(rule.name) for rule in known if rule not in wanted]
         if not added and not removed:

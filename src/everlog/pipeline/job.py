@@ -217,14 +217,13 @@ class _Run:
     ) -> tuple[Any, ExplicitFacts]:
         from everlog.pipeline.encode import constants_frame, encode
         from everlog.pipeline.explicit_changes import ExplicitFacts
-        from everlog.pipeline.table_frames import explicit_facts, read_table
+        from everlog.pipeline.table_frames import explicit_facts, read_dictionary, read_table
 
         tables = relation_tables(base)
-        for relation, frame in (*keys.items(), *gone.items()):
-            self._check_arity(tables, relation, len(frame.columns))
+        self._check_arities(tables, {name: len(frame.columns) for name, frame in (*keys.items(), *gone.items())})
         views = wanted_views(known_views(base), self.settings.views, self.settings.program.prefixes, base.version + 1)
         constants = constants_frame(self.spark, self.settings.program, views)
-        encoded = self.stages.encode(keys, self._dictionary(base), constants)
+        encoded = self.stages.encode(keys, read_dictionary(self.spark, self.store, base), constants)
         vanished = {
             name: "snapshot" for name in base.info.get("snapshots", ()) if name not in kinds and name not in keys
         }
@@ -245,25 +244,20 @@ class _Run:
             touched & arities.keys(),
         )
 
-    def _check_arity(self, tables: Mapping[str, Any], relation: str, arity: int) -> None:
-        """Sources, tables and rules must agree on it; otherwise every join with the relation would be wrong."""
-        state = tables.get(relation)
-        if state is not None and len(state.columns) != arity and state.facts:
-            raise DataError(
-                f"{relation} has {arity} columns in the sources, but {len(state.columns)} in {self.settings.tables}",
-                path=str(self.settings.path),
-                hint="give the source another relation, or the pipeline another `tables` folder",
-            )
-        problems = [each for each in check_program(self.settings.program, {relation: arity}) if each.code == "R301"]
+    def _check_arities(self, tables: Mapping[str, Any], arities: Mapping[str, int]) -> None:
+        """Sources, tables and rules must agree on them; otherwise every join with the relation would be wrong."""
+        for relation, arity in arities.items():
+            state = tables.get(relation)
+            if state is not None and len(state.columns) != arity and state.facts:
+                raise DataError(
+                    f"{relation} has {arity} columns in the sources, "
+                    f"but {len(state.columns)} in {self.settings.tables}",
+                    path=str(self.settings.path),
+                    hint="give the source another relation, or the pipeline another `tables` folder",
+                )
+        problems = [each for each in check_program(self.settings.program, arities) if each.code == "R301"]
         if problems:
             raise ProgramError(problems)
-
-    def _dictionary(self, base: Commit) -> DataFrame:
-        from everlog.pipeline.table_frames import read_table
-
-        if DICTIONARY not in base.tables:
-            return self.spark.createDataFrame([], "id bigint, key string")
-        return read_table(self.spark, self.store, DICTIONARY, base.version)
 
     # --- the tables ---------------------------------------------------------------------------------------------------
 

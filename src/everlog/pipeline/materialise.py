@@ -37,7 +37,7 @@ from everlog.plans.flat_rules import EvaluatedRule, flatten_rules, is_auxiliary,
 from everlog.plans.pivots import NoPivot, Pivot, component_pivot
 from everlog.plans.rewrites import Closure, Rewriting, rewrite_rules
 from everlog.plans.stages import Stage, needs_terms, overlapping, plan_stages
-from everlog.rules.atom_index import unify
+from everlog.rules.atom_index import AtomIndex
 from everlog.rules.components import Component, maintenance_components
 from everlog.rules.constants import program_constants
 from everlog.rules.constraints import constraint_name, is_constraint, is_constraint_relation
@@ -258,28 +258,37 @@ class _Bulk:
             why = "" if small else "a fact may belong to two of its components"
             self._one_task(known, list(components), why or self._why_small(known))
             return
-        stages = plan_stages(components, share=self._settings.shares)
-        for number, stage in enumerate(stages):
-            self._stage(known, stage, stages[number + 1 :])
+        self._readers = AtomIndex(
+            (each.number, atom) for each in components for rule in each.rules for atom, _ in rule_reads(rule)
+        )
+        for stage in plan_stages(components, share=self._settings.shares):
+            self._stage(known, stage)
 
     def _why_small(self, known: BulkFacts) -> str:
         return "as asked for" if self._settings.way == "one task" else f"{known.count_given():,} facts are few"
 
-    def _stage(self, known: BulkFacts, stage: Stage, later: Sequence[Stage]) -> None:
+    def _is_read(self, components: Sequence[Component[EvaluatedRule]]) -> bool:
+        """Does anybody else read what these conclude? A constraint's matches are looked at."""
+        own = {component.number for component in components}
+        return any(map(_has_constraint, components)) or any(
+            number not in own for head in _heads(components) for number in self._readers.unifying(head)
+        )
+
+    def _stage(self, known: BulkFacts, stage: Stage) -> None:
         if self._settings.divides(stage):
             try:
-                self._by_pivot(known, stage, later)
+                self._by_pivot(known, stage)
                 return
             except NotThisWay as reason:
                 why = str(reason)
         else:
             why = str(stage.pivot) if isinstance(stage.pivot, NoPivot) else ""
         for component in stage.components:
-            self._alone(known, component, why, [Stage(stage.components, stage.pivot), *later])
+            self._alone(known, component, why)
 
-    def _alone(self, known: BulkFacts, component: Component[EvaluatedRule], why: str, later: Sequence[Stage]) -> None:
+    def _alone(self, known: BulkFacts, component: Component[EvaluatedRule], why: str) -> None:
         started = time.perf_counter()
-        again = _read_by(component, later) or _has_constraint(component)
+        again = self._is_read([component])
         heads = _heads([component])
         if not component.recursive:
             known.add(self._frames.part(component), heads, keys=False, again=again)
@@ -326,7 +335,7 @@ class _Bulk:
             self._report(component, "one task", why, started, tasks=made.reports)
         self._say_way(components, "one task", why)
 
-    def _by_pivot(self, known: BulkFacts, stage: Stage, later: Sequence[Stage]) -> None:
+    def _by_pivot(self, known: BulkFacts, stage: Stage) -> None:
         started = time.perf_counter()
         assert isinstance(stage.pivot, Pivot)
         for relation in stage.pivot.unless:
@@ -335,7 +344,7 @@ class _Bulk:
         concluded = self._frames.conclusions(stage.pivot.outside)
         seeds = {name: reduce(DataFrame.unionAll, frames).distinct() for name, frames in concluded.items()}
         made = self._tasks.by_pivot(stage.components, stage.pivot, seeds)
-        again = any(_read_by(each, later) or _has_constraint(each) for each in stage.components)
+        again = self._is_read(stage.components)
         heads = _heads(stage.components)
         known.add(made.frame, heads, keys=made.keys, again=again, rows=made.rows, task=made.task)
         for component in stage.components:
@@ -481,20 +490,6 @@ def _heads(components: Sequence[Component[EvaluatedRule]]) -> list[Atom]:
 
 def _whole(relation: str, arity: int) -> Atom:
     return Atom(relation, tuple(Variable(name) for name in id_columns(arity)))
-
-
-def _read_by(component: Component[EvaluatedRule], stages: Sequence[Stage]) -> bool:
-    """Does a rule of another component read what this one concludes?"""
-    heads = [head for rule in component.rules for head in rule.heads]
-    return any(
-        unify(head, atom)
-        for stage in stages
-        for other in stage.components
-        if other is not component
-        for atom in Stage([other], stage.pivot).reads()
-        for head in heads
-        if head.relation == atom.relation
-    )
 
 
 def _has_constraint(component: Component[EvaluatedRule]) -> bool:

@@ -18,10 +18,10 @@ from everlog.pipeline.encode import collisions, decode
 from everlog.pipeline.output_record import due_outputs, remember_outputs
 from everlog.pipeline.outputs import Output
 from everlog.pipeline.publish import check_output
-from everlog.pipeline.table_frames import read_changes, read_table
+from everlog.pipeline.table_frames import read_changes, read_dictionary, read_table
 from everlog.pipeline.view_definitions import known_views
 from everlog.pipeline.view_frames import view_changes, view_frame
-from everlog.store.table_folders import DICTIONARY, table_of
+from everlog.store.table_folders import table_of
 from everlog.store.view_queries import ViewQuery
 from everlog.tables.commits import Commit, TableState
 from everlog.tables.layout import VERSION, WEIGHT
@@ -72,9 +72,7 @@ class Publishing:
         return False
 
     def _dictionary(self) -> DataFrame:
-        if DICTIONARY not in self.commit.tables:
-            return self.spark.createDataFrame([], "id bigint, key string")
-        return read_table(self.spark, self.store, DICTIONARY, self.commit.version)
+        return read_dictionary(self.spark, self.store, self.commit)
 
     # --- all that is there --------------------------------------------------------------------------------------------
 

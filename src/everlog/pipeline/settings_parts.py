@@ -122,7 +122,9 @@ def read_stream(reader: TomlReader, folder: Path, tables: Path) -> StreamSetting
 
     return StreamSettings(
         _place(folder, data["folder"]) if "folder" in data else None,
-        _place(folder, data["checkpoint"]) if "checkpoint" in data else str(tables.with_name(f"{tables.name}_stream")),
+        _place(folder, data["checkpoint"])
+        if "checkpoint" in data
+        else str(tables.with_name(f"{tables.name}_stream").absolute()),
         data.get("on_error", "set-aside"),
         data.get("trigger", 1.0),
     )

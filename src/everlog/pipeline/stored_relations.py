@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from everlog.errors import NotFoundError, UsageError
+from everlog.pipeline.view_definitions import known_views
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.column_names import relation_columns
 from everlog.rules.parser import parse_program
 from everlog.store.table_folders import DICTIONARY, relation_tables, table_of
-from everlog.store.view_queries import ViewQuery, view_query
 from everlog.tables.commits import Commit, TableState
 from everlog.tables.table_store import TableFiles, TableStore
 
@@ -48,9 +47,10 @@ def stored_relation(store: TableStore, name: str, version: int | None = None) ->
     if name in tables and not is_auxiliary(name):
         state = tables[name]
         return StoredRelation(name, table_of(name), commit.version, state, _names(commit, name, state))
-    view = _view(commit, name)
+    views = known_views(commit)
+    view = views.get(name)
     if view is None:
-        known = sorted({*(each for each in tables if not is_auxiliary(each)), *_views(commit)})
+        known = sorted({*(each for each in tables if not is_auxiliary(each)), *views})
         near = get_close_matches(name, known, n=1)
         raise NotFoundError(
             f"{store.folder}: version {commit.version} has no relation or view {name}; it has {', '.join(known)}",
@@ -72,25 +72,9 @@ def dictionary_files(store: TableStore, version: int) -> list[str]:
     return [*files.base, *files.changes]
 
 
-def _definitions(commit: Commit) -> dict[str, Any]:
-    return dict(commit.info.get("definitions", {"rules": [], "prefixes": {}, "views": []}))
-
-
 def _names(commit: Commit, relation: str, state: TableState) -> tuple[str, ...]:
-    said = _definitions(commit)
+    said = commit.info.get("definitions", {"rules": [], "prefixes": {}})
     text = "\n".join([*said.get("declarations", ()), *said["rules"]])
     named = relation_columns(parse_program(text, "<tables>", said["prefixes"]), relation)
     named = named or tuple(commit.info.get("columns", {}).get(relation, ()))
     return named if len(named) == len(state.columns) else state.columns
-
-
-def _views(commit: Commit) -> list[str]:
-    return [name for name, *_ in _definitions(commit)["views"]]
-
-
-def _view(commit: Commit, wanted: str) -> ViewQuery | None:
-    said = _definitions(commit)
-    for name, text, since, prefixes in said["views"]:
-        if name == wanted:
-            return view_query(name, text, {**said["prefixes"], **prefixes}, since)
-    return None

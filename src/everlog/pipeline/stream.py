@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,6 +31,7 @@ from everlog.logs import logger
 from everlog.pipeline.in_process import OpenedTables
 from everlog.pipeline.rejects import from_spark, reading
 from everlog.pipeline.stream_batches import BatchNotes, Landed, Progress, stream_id
+from everlog.pipeline.stream_reports import BatchLog, BatchReport
 from everlog.pipeline.stream_updates import StreamedUpdate, updates_of_files, updates_of_lines
 from everlog.pipeline.ways import way_in_process
 from everlog.plans.flat_rules import is_auxiliary
@@ -50,31 +50,6 @@ SET_ASIDE = "_set_aside"
 # Errors of the place that updates are written to: setting updates aside would not help.
 _NOT_ITS_FAULT = (OutputError, CommitConflictError, StoreInUseError, EngineError, DamagedLogError)
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
-
-
-@dataclass(frozen=True)
-class BatchReport:
-    """What a micro-batch did."""
-
-    batch: int
-    version: int
-    updates: int  # applied
-    set_aside: int
-    gained: int
-    lost: int
-    strategies: tuple[str, ...]
-    seconds: float
-    way: str = ""  # by which the tables are kept true, and why
-
-    def __str__(self) -> str:
-        aside = f", {self.set_aside} set aside" if self.set_aside else ""
-        return (
-            f"batch {self.batch:,}: {self.updates:,} updates{aside}, +{self.gained:,} -{self.lost:,} facts, "
-            f"version {self.version:,}, {self.seconds:.3f} s"
-        )
-
-    def as_data(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Applied(NamedTuple):
@@ -102,6 +77,7 @@ class UpdateStream:
         """
         self.id = ""  # of the stream's checkpoint, once Spark has made it
         self._notes = BatchNotes(Path(settings.tables), stream)
+        self._log = BatchLog(Path(settings.tables), stream, self._notes.name)
         self._settings, self._spark = settings, spark
         self.way = way_in_process(settings.maintain, TableStore(settings.tables).commit())
         self._open()
@@ -133,6 +109,7 @@ class UpdateStream:
             batch, version, applied, aside, gained, lost, tuple(strategies), seconds, way=str(self.way)
         )
         self.reports.append(report)
+        self._log.add(report)
         self._says(report)
         return report
 

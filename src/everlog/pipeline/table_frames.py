@@ -23,7 +23,8 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 from everlog.engines.spark.tagged import RELATION, id_columns, tag
 from everlog.pipeline.bulk_facts import Batches
 from everlog.pipeline.delta_files import spark_path, with_our_errors
-from everlog.tables.commits import TableState
+from everlog.store.table_folders import DICTIONARY
+from everlog.tables.commits import Commit, TableState
 from everlog.tables.layout import BAG, DERIVATIONS, EXPLICIT, PLAIN, RANK, STATE, VERSION, WEIGHT, fact_columns
 from everlog.tables.table_store import TableFiles, TableStore
 from everlog.tables.writing import Place, TableTransaction
@@ -51,6 +52,16 @@ def read_so_far(spark: SparkSession, transaction: TableTransaction, table: str) 
     """The same of a table as a transaction has it."""
     state = transaction.tables[table]
     return read_files(spark, transaction.store, state, transaction.files(table))
+
+
+def read_dictionary(spark: SparkSession, store: TableStore, commit: Commit) -> DataFrame:
+    """The terms of a version, (id, key, …); none before the first one."""
+    return read_table(spark, store, DICTIONARY, commit.version) if DICTIONARY in commit.tables else no_terms(spark)
+
+
+def no_terms(spark: SparkSession) -> DataFrame:
+    """A dictionary without terms."""
+    return spark.createDataFrame([], "id bigint, key string")
 
 
 def read_files(spark: SparkSession, store: TableStore, state: TableState, files: TableFiles) -> DataFrame:

@@ -24,6 +24,7 @@ class Variant:
     rule: FlatRule
     labels: tuple[Label, ...]
     seed: int | None = None
+    own: tuple[bool, ...] = ()  # atoms that facts of the running component may match; none of them if empty
 
     @property
     def absent(self) -> tuple[Label, ...]:
@@ -50,5 +51,5 @@ def delta_variants(rule: FlatRule, defined: Collection[Atom]) -> list[Variant]:
                 Label.NEW if position == seed else Label.OLD if position > seed and recursive[position] else Label.ALL
                 for position in range(len(rule.atoms))
             )
-            variants.append(Variant(rule, labels, seed))
+            variants.append(Variant(rule, labels, seed, tuple(recursive)))
     return variants

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 from everlog.plans.delta_variants import Variant, delta_variants, full_variant
@@ -36,9 +37,21 @@ class CountedStatistics:
         return float(size ** (free / max(1, len(atom.args))))
 
 
-def explain_program(program: Program, counts: Mapping[str, int] | None = None, *, rewrites: bool = True) -> str:
+class Plan(str):
+    """How a program is evaluated, as text that is shown as it stands."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self)}</pre>"
+
+
+def explain_program(program: Program, counts: Mapping[str, int] | None = None, *, rewrites: bool = True) -> Plan:
     """Components, rules, delta variants and join orders, as text."""
-    return "\n".join(_lines(program, _statistics(counts), rewrites))
+    return Plan("\n".join(_lines(program, _statistics(counts), rewrites)))
 
 
 def explain_rewrites(program: Program) -> dict[str, list[str]]:

@@ -11,6 +11,8 @@ computations. What is nested becomes an auxiliary relation, named after its rule
 
     a :- b(X), NOT EXISTS Y IN (c(Y), FILTER(Y > X)).
                                                 r~not1(X) :- b(X), c(Y), Y > X.   seeded with what binds X outside
+    a :- b(X), c(X + 1).                        r~key1(X, Y) :- b(X), BIND(X + 1 AS Y).   (computed_keys.py)
+                                                a :- r~key1(X, Y), c(Y).
 
 So negation is a look-up of one fact (its presence changes when the first derivation of an `~not` fact comes or the last
 goes), and an aggregate is a function of a bag that keeps counts of what it needs, not the join below it. Where only the
@@ -24,6 +26,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from everlog.plans.computed_keys import computed_keys
 from everlog.plans.windows import Ordering
 from everlog.rules.atom_index import unify
 from everlog.rules.components import hyper_nodes
@@ -235,10 +238,11 @@ class _Flattening:
         *,
         bag: bool,
         attempts: Sequence[Attempt] = (),
+        keys: bool = True,
     ) -> FlatRule:
         atoms: list[Atom] = []
         absent: list[Atom] = []
-        computations: list[Computation] = []
+        computations: list[Filter | Bind] = []
         refuted: list[Refuted] = []
         for position, literal in enumerate(body):
             match literal:
@@ -255,7 +259,17 @@ class _Flattening:
                         refuted.append(negated)
                     else:
                         absent.append(negated)
+        if keys:
+            self._keep_keys(atoms, computations)
         return FlatRule(self._name, heads, tuple(atoms), tuple(absent), (*computations, *attempts), bag, tuple(refuted))
+
+    def _keep_keys(self, atoms: list[Atom], computations: list[Filter | Bind]) -> None:
+        """Let relations of their own take the place of atoms from which keys of others are computed."""
+        for key in computed_keys(atoms, computations):
+            kept = Atom(self._fresh("key"), key.variables())
+            self._rules.append(FlatRule(self._name, (kept,), (key.atom,), computations=key.binds))
+            atoms[atoms.index(key.atom)] = kept
+            computations[:] = [each for each in computations if each not in key.binds]
 
     def _negation(
         self, negation: Negation, heads: Sequence[Atom], others: Sequence[Literal], attempts: Sequence[Attempt]
@@ -291,7 +305,8 @@ class _Flattening:
         seed = Atom(self._fresh("seed"), outer)
         before, self._waits_for_itself = self._waits_for_itself, (*self._waits_for_itself, seed)
         hit = Atom(self._fresh("hit"), outer)
-        refuted = Refuted(outer, self._flat((hit,), [seed, *body], bag=False))
+        # It begins with the seed, whose facts are there for the moment only.
+        refuted = Refuted(outer, self._flat((hit,), [seed, *body], bag=False, keys=False))
         self._waits_for_itself = before
         return refuted
 

@@ -2,14 +2,16 @@
 
 The order that is expected to touch the fewest bindings, by live statistics: all orders are considered for bodies of
 usual size (by dynamic programming over sets of atoms), and the cheapest next atom is taken in very long ones. A
-variant with a seed starts there. Comparisons, BINDs and absent atoms come as soon as their variables are bound. The
-order is data that can be printed (`everlog plan`).
+variant with a seed starts there. Comparisons, BINDs and absent atoms come as soon as their variables are bound; what
+BIND gives to a variable of an atom is part of the key by which the atom is looked up, or is compared with what the atom
+gave before. The order is data that can be printed (`everlog plan`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
+from itertools import count
 from operator import or_
 from typing import NamedTuple, Protocol
 
@@ -18,7 +20,7 @@ from everlog.plans.flat_rules import Attempt, Computation, FlatRule
 from everlog.plans.labels import Label
 from everlog.plans.operators import Compute, Conclude, Plan, Read, Refute, Select, Shorter, Step, Without
 from everlog.plans.sweeps import SweepVariant
-from everlog.rules.syntax import Argument, Atom, Bind, Constant, Filter, expression_variables
+from everlog.rules.syntax import Argument, Atom, Bind, Call, Constant, Filter, Variable, expression_variables
 
 _MOST_ATOMS = 9  # planning 2**9 sets of atoms takes a few milliseconds
 _LOOK_COST = 0.3  # the cost of a look-up that matches nothing, relative to that of passing on a binding
@@ -71,6 +73,7 @@ def plan_variant(variant: Variant | SweepVariant, statistics: Statistics, shorte
     waiting_absent = list(zip(rule.absent, variant.absent, strict=True))
     waiting_refuted = list(rule.refuted)
     waiting_computations = list(rule.computations)
+    numbers = count()
 
     def place_what_is_ready() -> None:
         progress = True
@@ -79,7 +82,7 @@ def plan_variant(variant: Variant | SweepVariant, statistics: Statistics, shorte
             for computation in list(waiting_computations):
                 if _inputs(computation) <= bound:
                     waiting_computations.remove(computation)
-                    steps.append(_compute(computation))
+                    steps.extend(_compute(computation, bound, numbers))
                     if not isinstance(computation, Filter):
                         bound.add(computation.variable.name)
                     progress = True
@@ -113,7 +116,7 @@ def atom_order(
 ) -> tuple[int, ...]:
     """Positions of the atoms in the order they are read; `second` is to come after the seed."""
     count = len(variant.rule.atoms)
-    search = _Search(variant.rule, statistics)
+    search = _Search(variant.rule, statistics, variant.own)
     start = second if variant.seed is None else (variant.seed, *second)
     if count - len(start) <= 1:
         return (*start, *(position for position in range(count) if position not in start))
@@ -141,8 +144,9 @@ class _Prefix(NamedTuple):
 class _Search:
     """Orders of a rule's atoms. Sets of atoms, columns and variables are bits of an integer: there are many of them."""
 
-    def __init__(self, rule: FlatRule, statistics: Statistics) -> None:
+    def __init__(self, rule: FlatRule, statistics: Statistics, own: Sequence[bool] = ()) -> None:
         self._rule, self._statistics = rule, statistics
+        self._growing = _union(1 << position for position, is_own in enumerate(own) if is_own)
         self._bits: dict[str, int] = {}
         self._columns = [
             [0 if isinstance(a, Constant) else self._bit(a.name) for a in atom.args] for atom in rule.atoms
@@ -199,13 +203,13 @@ class _Search:
 
         An atom that leaves no more bindings than there are is read at once, since all that comes after it costs no more
         for it. Large products only where every other atom would make one too: a product is as large as it looks, a join
-        often smaller than estimates from sizes alone say, so that comparing the two would choose the product.
+        often smaller than estimates from sizes alone say, so that comparing the two would choose the product. And what
+        the running component derives may be little now, but grows while the plan is in use.
         """
         before = self._bound_by(chosen)
         found, sane = [], []
-        for position, variables in enumerate(self._variables):
-            if chosen >> position & 1:
-                continue
+        for position in self._candidates(chosen, before):
+            variables = self._variables[position]
             extended = self._extend(chosen, before, prefix, position)
             found.append((position, extended))
             if not chosen or variables & before or extended.bindings <= _SMALL_PRODUCT:
@@ -213,6 +217,15 @@ class _Search:
         # Prefer an atom that shares a variable with the bindings: estimates of the others may be far off.
         least = min(found, key=lambda each: (each[1].bindings, not self._variables[each[0]] & before))
         return [least] if least[1].bindings <= prefix.bindings else sane or found
+
+    def _candidates(self, chosen: int, before: int) -> list[int]:
+        """The atoms not read yet, without products with what grows where there is another one."""
+        waiting = [position for position in range(len(self._variables)) if not chosen >> position & 1]
+        if not chosen or not self._growing:
+            return waiting
+        apart = [p for p in waiting if self._variables[p] and not self._variables[p] & before]
+        stable = [p for p in waiting if not self._growing >> p & 1 or p not in apart]
+        return stable or waiting
 
     def _extend(self, chosen: int, before: int, prefix: _Prefix, position: int) -> _Prefix:
         known = position, self._variables[position] & before
@@ -266,11 +279,16 @@ def _inputs(computation: Computation) -> set[str]:
     return {variable.name for variable in expression_variables(computation.expression)}
 
 
-def _compute(computation: Computation) -> Step:
+def _compute(computation: Computation, bound: set[str], numbers: Iterator[int]) -> list[Step]:
     match computation:
         case Filter():
-            return Select(computation.expression)
+            return [Select(computation.expression)]
+        case Bind() if computation.variable.name in bound:
+            # The value first, computed once for each distinct input: two terms are what engines compare fastest.
+            value = Variable(f"~value{next(numbers)}")
+            same = Call("sameterm", (value, computation.variable))
+            return [Compute(computation.expression, value.name), Select(same)]
         case Bind():
-            return Compute(computation.expression, computation.variable.name)
+            return [Compute(computation.expression, computation.variable.name)]
         case Attempt():
-            return Compute(computation.expression, computation.variable.name, attempt=True)
+            return [Compute(computation.expression, computation.variable.name, attempt=True)]

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import count
 
-from everlog.plans.flat_rules import Computation, FlatRule
+from everlog.plans.flat_rules import FlatRule
 from everlog.plans.labels import NO_BITS, Bit, Label
 from everlog.plans.sweeps import Effect, Ranks, SweepVariant
 from everlog.rules.atom_index import unify
-from everlog.rules.syntax import Atom, Bind, Call, Filter, Variable
+from everlog.rules.syntax import Atom, Variable
 
 
 def lost_instances(
@@ -52,7 +51,7 @@ def _changed(
         variants.append(SweepVariant(rule, labels, seed, (absent_after,) * absent, effect, own, ranks))
     for blame in range(absent):
         turned = replace(
-            _bound_by(rule, rule.absent[blame]),
+            rule,
             atoms=(*rule.atoms, rule.absent[blame]),
             absent=rule.absent[:blame] + rule.absent[blame + 1 :],
         )
@@ -104,7 +103,7 @@ def supporting_instances(
     """
     variants = []
     for head in rule.heads:
-        turned = replace(_bound_by(rule, head), atoms=(head, *rule.atoms))
+        turned = replace(rule, atoms=(head, *rule.atoms))
         is_own = own_atoms(rule.atoms, heads)
         concluded = tuple(atom for atom, mine in zip(rule.atoms, is_own, strict=True) if mine) if ask else (head,)
         if not concluded:
@@ -153,18 +152,3 @@ def covers(head: Atom, atom: Atom) -> bool:
         isinstance(general, Variable) or general == special
         for general, special in zip(head.args, atom.args, strict=True)
     )
-
-
-def _bound_by(rule: FlatRule, seed: Atom) -> FlatRule:
-    """The rule for bindings that begin with a seed: what BIND gives is compared with what the seed says."""
-    names = (Variable(f"~was{number}") for number in count())
-    computations: list[Computation] = []
-    known = {variable.name for variable in seed.variables()}
-    for computation in rule.computations:
-        if isinstance(computation, Bind) and computation.variable.name in known:
-            fresh = next(names)
-            computations.append(Bind(computation.expression, fresh))
-            computations.append(Filter(Call("sameterm", (fresh, computation.variable))))
-        else:
-            computations.append(computation)
-    return replace(rule, computations=tuple(computations))

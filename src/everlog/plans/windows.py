@@ -14,7 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from everlog.dictionary.dictionary import Dictionary
-from everlog.expressions.ordering import order_key
+from everlog.expressions.ordering import order_key, tied_key
 
 Fact = tuple[int, ...]
 Weighted = tuple[Fact, int]
@@ -105,9 +105,10 @@ class Window:
         unbound, decode = self._dictionary.unbound, self._dictionary.decode
         keys = [order_key(None if id_ == unbound else decode(id_)) for id_ in fact]
         ordered = [
-            _Descending(keys[place]) if descending else keys[place] for place, descending in self._ordering.columns
+            _Descending(tied_key(keys[place])) if descending else tied_key(keys[place])
+            for place, descending in self._ordering.columns
         ]
-        return (*ordered, *keys)
+        return (*ordered, *keys)  # where all that ORDER BY asks for is tied, whole rows are compared
 
     def facts(self) -> list[Fact]:
         """The rows that are shown, as facts: equal rows are numbered, so that each is a fact of its own."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,10 @@ class Diagnostic:
     notes: tuple[str, ...] = ()
     help: str | None = None
     related: tuple[tuple[Span, str], ...] = field(default=())  # other places, each with what is there
+    level: Literal["error", "warning"] = "error"
 
     def render(self) -> str:
-        lines = [f"error[{self.code}]: {self.message}"]
+        lines = [f"{self.level}[{self.code}]: {self.message}"]
         if self.span is not None:
             lines += _excerpt(self.span)
         for span, label in self.related:

@@ -6,9 +6,10 @@ collected, not raised, so that one statement may show several.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import count
 from typing import Any
 
 from everlog.facts.terms import IRI, BlankNode, Term
@@ -39,7 +40,7 @@ class ExpressionBuilder:
         self.terms = terms
         self.problems: list[Diagnostic] = []
         self._used = set(used_names)
-        self._fresh = 0
+        self._numbers: dict[str, Iterator[int]] = {}
 
     def build(self, tree: Any) -> Any:
         """Bottom up and without recursion, so that long texts need no deep stack."""
@@ -126,10 +127,13 @@ class ExpressionBuilder:
         token = children[0]
         if token != "_":
             return Variable(token.lstrip("?$"), span=self.span([token]))
-        self._fresh += 1
-        while f"_{self._fresh}" in self._used:
-            self._fresh += 1
-        return Variable(f"_{self._fresh}", span=self.span([token]))
+        return self.made_up("_", self.span([token]))
+
+    def made_up(self, prefix: str, span: Span | None) -> Variable:
+        """A variable with a name that does not stand in the statement."""
+        numbers = self._numbers.setdefault(prefix, count(1))
+        name = next(name for number in numbers if (name := f"{prefix}{number}") not in self._used)
+        return Variable(name, span=span)
 
     def word(self, children: list[Any]) -> Constant:
         return self._constant(lambda: term_reader.word(str(children[0])), children)

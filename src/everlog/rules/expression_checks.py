@@ -5,14 +5,16 @@ The functions themselves are in everlog.expressions; only their names and number
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Protocol
 
 from everlog.facts.terms import IRI, BlankNode, Term
 from everlog.rules import syntax
 from everlog.rules.diagnostics import Diagnostic
-from everlog.rules.printer import print_term
+from everlog.rules.printer import print_rule, print_term
 
 # These differ from call to call, but derived facts must not depend on when or how often they are derived.
 CHANCE = frozenset(("rand", "uuid", "struuid", "now", "bnode"))
@@ -33,7 +35,43 @@ def check_expressions(program: syntax.Program, arities: Mapping[str, int]) -> It
     """Every call in the rules."""
     functions = known_functions()
     for rule in program.rules:
-        yield from _literals(rule.body, functions)
+        heads = {v.name for head in rule.heads for v in head.variables() if v.computed}
+        for literal in rule.body:
+            bind = literal if isinstance(literal, syntax.Bind) and literal.variable.name in heads else None
+            if bind is not None and isinstance(bind.expression, syntax.Call) and _is_aggregate(bind.expression):
+                yield _aggregate_in_head(rule, bind, bind.expression)
+            else:
+                yield from _literals((literal,), functions)
+
+
+def _is_aggregate(call: syntax.Call) -> bool:
+    return call.function.upper() in (*syntax.AGGREGATES, "MED") and len(call.args) == 1
+
+
+def _aggregate_in_head(rule: syntax.Rule, bind: syntax.Bind, call: syntax.Call) -> Diagnostic:
+    """`p(?x, count(?y)) :- …`, as other languages write it: the same rule as ours has it."""
+    taken = {v.name for literal in rule.body for v in syntax.literal_variables(literal)}
+    result = syntax.Variable(next(name for name in _result_names() if name not in taken))
+    heads = tuple(
+        replace(head, args=tuple(result if arg == bind.variable else arg for arg in head.args)) for head in rule.heads
+    )
+    shown = (v for head in heads for v in head.variables() if v != result and not v.computed)
+    function = "MEDIAN" if call.function == "med" else call.function.upper()
+    binding = syntax.AggregateBinding(function, call.args[0], result)
+    body = tuple(literal for literal in rule.body if literal is not bind)
+    group = syntax.Aggregate(body, tuple(dict.fromkeys(shown)), (binding,))
+    return Diagnostic(
+        "R214",
+        f"{function} is not computed in a head",
+        call.span,
+        ("an aggregate has a body of its own, so that it is clear what it counts",),
+        print_rule(syntax.Rule(heads, (group,), rule.name)),
+    )
+
+
+def _result_names() -> Iterator[str]:
+    yield "n"
+    yield from (f"n{number}" for number in itertools.count(1))
 
 
 def known_functions() -> Mapping[str, Signature]:
@@ -86,7 +124,7 @@ def _expression(expression: syntax.Expression, functions: Mapping[str, Signature
 
 def _unknown(call: syntax.Call, functions: Mapping[str, Signature]) -> Diagnostic:
     name = call.function
-    if name.upper() in (*syntax.AGGREGATES, "MED"):
+    if _is_aggregate(call):
         hint = f"AGGREGATE(… ON ?x BIND {name.upper()}(?y) AS ?n) computes it over a group"
     else:
         close = get_close_matches(name, functions, n=1, cutoff=0.7)

@@ -10,6 +10,7 @@ take a short way around the grammar. The grammar is loaded on the first parse th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -21,6 +22,7 @@ from everlog.rules.statements import MAX_DEPTH, Statement, Token, next_statement
 from everlog.rules.syntax import Atom, Declaration, Export, Import, Literal, Program, Rule
 from everlog.rules.term_reader import TermReader
 
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
 MAX_PROBLEMS = 100  # enough, even for a file that is no rule file at all
 
 
@@ -35,7 +37,7 @@ def parse_program(text: str, name: str = "<rules>", prefixes: Mapping[str, str] 
     Raises:
         ProgramError: the text cannot be read; all of its problems are in `diagnostics`.
     """
-    source = SourceText(name, text)
+    source = _source(name, text)
     terms = TermReader(prefixes)
     rules: list[Rule] = []
     facts: list[Atom] = []
@@ -78,7 +80,7 @@ def parse_body(text: str, name: str = "<query>", prefixes: Mapping[str, str] | N
     >>> parse_body("path(a, ?y), ?y != b")[0]
     Atom(relation='path', args=(Constant(term='a'), Variable(name='y')))
     """
-    source = SourceText(name, text)
+    source = _source(name, text)
     problems: list[Diagnostic] = []
     position = skip_space(text, 0)
     statement = next_statement(source, position)
@@ -128,6 +130,17 @@ def read_program(path: str | Path, prefixes: Mapping[str, str] | None = None) ->
         )
         raise ProgramError([problem]) from None
     return parse_program(text, str(file), prefixes)
+
+
+def _source(name: str, text: str) -> SourceText:
+    """The text, if all of it is characters: half a surrogate pair is none, and could not be written anywhere."""
+    source = SourceText(name, text)
+    half = None if text.isascii() else _HALF_A_PAIR.search(text)
+    if half is not None:
+        shown = SourceText(name, _HALF_A_PAIR.sub("\N{REPLACEMENT CHARACTER}", text))
+        message = f"U+{ord(half[0]):04X} is half a surrogate pair, no character"
+        raise ProgramError([Diagnostic("R101", message, Span(shown, half.start(), half.end()))])
+    return source
 
 
 def _read(statement: Statement, terms: TermReader, start: str, problems: list[Diagnostic]) -> tuple[Any, int]:

@@ -9,6 +9,7 @@ from everlog.errors import ProgramError
 from everlog.rules.checks import check_program
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
+from everlog.rules.same_rules import new_rules
 from everlog.rules.syntax import Program, Rule
 
 
@@ -35,7 +36,7 @@ def planned_change(
     """
     rules = name_rules(program.rules)
     remaining = without_rules(rules, removing, program.prefixes)
-    added = name_rules(adding.rules, taken={rule.name or "" for rule in remaining})
+    added = name_rules(new_rules(adding.rules, remaining), taken={rule.name or "" for rule in remaining})
     facts = (*program.facts, *adding.facts)
     after = Program(rules=(*remaining, *added), facts=facts, prefixes={**program.prefixes, **adding.prefixes})
     problems = check_program(after, arities)

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from everlog.facts.terms import IRI, RDF_TYPE, XSD, BlankNode, Term, decimal_text, double_text, lexical_and_datatype
@@ -38,6 +39,7 @@ from everlog.rules.syntax import (
     Program,
     Rule,
     Variable,
+    literal_variables,
 )
 from everlog.rules.term_reader import WELL_KNOWN_PREFIXES
 
@@ -55,6 +57,7 @@ _LEVELS = {
     "+": 5, "-": 5, "*": 6, "/": 6, "neg": 7,
 }  # fmt: skip
 _COMPARISONS = frozenset(("=", "!=", "<", "<=", ">", ">="))
+_BARE = _COMPARISONS - {"="}  # which compares only inside FILTER; by itself it may say what a variable is
 _PRIMARY = 8
 
 
@@ -75,8 +78,9 @@ def print_rule(rule: Rule, prefixes: Prefixes | None = None) -> str:
     if is_constraint(rule):
         return f"@constraint {rule.name} : {_body(rule.body, prefixes)}."
     name = f"{rule.name}: " if rule.name and rule.body else ""
-    heads = ", ".join(print_atom(head, prefixes) for head in rule.heads)
-    body = f" :- {_body(rule.body, prefixes)}" if rule.body else ""
+    arguments = _inlined(rule.heads, rule.body)
+    heads = ", ".join(_atom(head, prefixes, arguments) for head in rule.heads)
+    body = f" :- {_literals(rule.body, prefixes, arguments)}" if rule.body else ""
     return f"{name}{heads}{body}."
 
 
@@ -85,17 +89,17 @@ def print_literal(literal: Literal, prefixes: Prefixes | None = None) -> str:
     match literal:
         case Atom():
             return print_atom(literal, prefixes)
-        case Filter(expression=Call(function=function, args=(Variable() as left, right))) if function in _COMPARISONS:
+        case Filter(expression=Call(function=function, args=(Variable() as left, right))) if function in _BARE:
             return f"{print_expression(left, prefixes)} {function} {_expression(right, prefixes, 5)}"
         case Filter():
             return f"FILTER({print_expression(literal.expression, prefixes)})"
         case Bind():
             return f"BIND({print_expression(literal.expression, prefixes)} AS ?{literal.variable.name})"
-        case Negation(body=(Atom() as atom,), exists=()):
-            return f"NOT {print_atom(atom, prefixes)}"
         case Negation():
             exists = f"EXISTS {_variables(literal.exists, ', ')} IN " if literal.exists else ""
-            return f"NOT {exists}({_body(literal.body, prefixes)})"
+            text, shown = _body(literal.body, prefixes), _shown(literal.body, _inlined((), literal.body))
+            single = len(shown) == 1 and isinstance(shown[0], Atom) and not exists
+            return f"NOT {text}" if single else f"NOT {exists}({text})"
         case Aggregate():
             on = f" ON {_variables(literal.group, ' ')}" if literal.group else ""
             bindings = "".join(f" BIND {_binding(binding, prefixes)}" for binding in literal.bindings)
@@ -104,7 +108,11 @@ def print_literal(literal: Literal, prefixes: Prefixes | None = None) -> str:
 
 def print_atom(atom: Atom, prefixes: Prefixes | None = None) -> str:
     """`edge(?x, b)`, or `[?x, <p>, ?y]` for a triple."""
-    args = [_argument(arg, prefixes) for arg in atom.args]
+    return _atom(atom, prefixes, {})
+
+
+def _atom(atom: Atom, prefixes: Prefixes | None, arguments: Mapping[str, Expression]) -> str:
+    args = [_argument(arg, prefixes, arguments) for arg in atom.args]
     if atom.relation == TRIPLE and len(args) == 3:
         predicate = atom.args[1]
         if isinstance(predicate, Constant) and predicate.term == IRI(RDF_TYPE):
@@ -148,12 +156,47 @@ def print_term(term: Term, prefixes: Prefixes | None = None, *, bare: bool = Tru
             return _quoted(lexical) + ("" if datatype == XSD + "string" else "^^" + _iri(datatype, prefixes))
 
 
-def _body(body: Iterable[Literal], prefixes: Prefixes | None) -> str:
-    return ", ".join(print_literal(literal, prefixes) for literal in body)
+def _body(body: Sequence[Literal], prefixes: Prefixes | None) -> str:
+    return _literals(body, prefixes, _inlined((), body))
 
 
-def _argument(arg: Argument, prefixes: Prefixes | None) -> str:
-    return f"?{arg.name}" if isinstance(arg, Variable) else print_term(arg.term, prefixes)
+def _literals(body: Sequence[Literal], prefixes: Prefixes | None, arguments: Mapping[str, Expression]) -> str:
+    return ", ".join(
+        _atom(literal, prefixes, arguments) if isinstance(literal, Atom) else print_literal(literal, prefixes)
+        for literal in _shown(body, arguments)
+    )
+
+
+def _inlined(heads: Sequence[Atom], body: Sequence[Literal]) -> dict[str, Expression]:
+    """The expressions that stand as arguments, by the variables in their place: such as stand nowhere else."""
+    made = {b.variable.name: b.expression for b in body if isinstance(b, Bind) and b.variable.computed}
+    if not made:
+        return {}
+    atoms = [*heads, *(literal for literal in body if isinstance(literal, Atom))]
+    uses = Counter(variable.name for atom in atoms for variable in atom.variables())
+    uses.update(variable.name for literal in body if not isinstance(literal, Atom) for variable in _all(literal))
+    # One use is in an atom, the other is the BIND itself.
+    in_atoms = {variable.name for atom in atoms for variable in atom.variables()}
+    return {name: expression for name, expression in made.items() if name in in_atoms and uses[name] == 2}
+
+
+def _all(literal: Literal) -> Iterator[Variable]:
+    """Every variable written in a literal, also what is local to it."""
+    yield from literal_variables(literal)
+    if isinstance(literal, Negation | Aggregate):
+        for inner in literal.body:
+            yield from _all(inner)
+
+
+def _shown(body: Sequence[Literal], arguments: Mapping[str, Expression]) -> list[Literal]:
+    """The literals but for the BINDs whose expressions stand as arguments."""
+    return [literal for literal in body if not (isinstance(literal, Bind) and literal.variable.name in arguments)]
+
+
+def _argument(arg: Argument, prefixes: Prefixes | None, arguments: Mapping[str, Expression]) -> str:
+    if isinstance(arg, Variable):
+        return _expression(arguments[arg.name], prefixes, 0) if arg.name in arguments else f"?{arg.name}"
+    return print_term(arg.term, prefixes)
 
 
 def _variables(variables: Iterable[Variable], between: str) -> str:

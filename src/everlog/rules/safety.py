@@ -1,6 +1,7 @@
-"""Does every variable of a rule get its values from somewhere, and from one place only?
+"""Does every variable of a rule get its values from somewhere?
 
 Positive atoms, the group and results of AGGREGATE, and BIND give values; heads, conditions and expressions use them.
+Where several give values to one variable, they must be the same.
 NOT gives none: a variable that stands under one NOT and nowhere else is read as "no such". AGGREGATE sees its own body
 only, and shows its group and results. The order of literals does not matter.
 """
@@ -8,7 +9,7 @@ only, and shows its group and results. The order of literals does not matter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from everlog.rules.dependencies import strongly_connected
@@ -72,23 +73,16 @@ def _rule(rule: Rule) -> Iterator[Diagnostic]:
 
 
 def _bind(scope: _Scope) -> None:
-    """Fill in what a body binds; report BINDs that cannot get a value, or whose variable already has one."""
-    given: dict[str, Literal] = {}
-    for literal in scope.body:
-        if isinstance(literal, Atom):
-            given.update((variable.name, literal) for variable in literal.variables())
-        elif isinstance(literal, Aggregate):
-            given.update((variable.name, literal) for variable in _results(literal))
-    scope.bound |= scope.outer | given.keys()
+    """Fill in what a body binds; report BINDs that cannot get a value."""
+    scope.bound |= scope.outer
     waiting: list[Bind] = []
     for literal in scope.body:
-        if not isinstance(literal, Bind):
-            continue
-        name = literal.variable.name
-        if name in given or name in scope.outer:
-            _already_bound(scope, literal, given.get(name))
-        given[name] = literal
-        waiting.append(literal)
+        if isinstance(literal, Atom):
+            scope.bound.update(variable.name for variable in literal.variables())
+        elif isinstance(literal, Aggregate):
+            scope.bound.update(variable.name for variable in _results(literal))
+        elif isinstance(literal, Bind):
+            waiting.append(literal)
     progress = True
     while progress:
         ready = [bind for bind in waiting if _names(bind.expression) <= scope.bound]
@@ -99,22 +93,16 @@ def _bind(scope: _Scope) -> None:
     scope.bound.update(bind.variable.name for bind in waiting)  # these are reported; what depends on them is not
 
 
-def _already_bound(scope: _Scope, bind: Bind, other: Literal | None) -> None:
-    name = bind.variable.name
-    where = "by another BIND" if isinstance(other, Bind) else "elsewhere in the rule"
-    related = ((other.span, "it gets its value here"),) if other is not None and other.span is not None else ()
-    hint = f"compare instead, with FILTER(?{name} = …), or BIND to another variable"
-    message = f"BIND gives {_shown(bind.variable)} a value that it already has {where}"
-    scope.problems.append(Diagnostic("R204", message, bind.variable.span or bind.span, (), hint, related))
-
-
 def _unready(scope: _Scope, waiting: Sequence[Bind]) -> None:
     """BINDs without a value: some variable is bound nowhere, or they wait for each other."""
     targets = {bind.variable.name: bind for bind in waiting}
     for bind in waiting:
         for variable in _first_of_each(expression_variables(bind.expression)):
             if variable.name not in scope.bound and variable.name not in targets:
-                problem = _unbound("R203", variable, "in BIND is not bound", scope)
+                problem = _unbound("R203", variable, f"in {_place(bind)} is not bound", scope)
+                if problem.help is None and bind.variable.name in scope.bound and not bind.variable.computed:
+                    turned = f"{_shown(variable)} = …, computed from {_shown(bind.variable)}"
+                    problem = replace(problem, help=f"an expression is not solved for its variables: write {turned}")
                 scope.problems.append(problem)
     circle = _circle(targets)
     if circle:
@@ -131,6 +119,14 @@ def _unready(scope: _Scope, waiting: Sequence[Bind]) -> None:
                 tuple((span, label) for span, label in related if span is not None),
             )
         )
+
+
+def _place(bind: Bind) -> str:
+    """What a BIND was written as."""
+    if bind.variable.computed:
+        return "an argument"
+    text = "" if bind.span is None else bind.span.source.text[bind.span.start : bind.span.end]
+    return "BIND" if text[:4].lower() in ("", "bind") else "this equation"
 
 
 def _circle(targets: Mapping[str, Bind]) -> list[str]:
@@ -322,7 +318,7 @@ def _unbound(code: str, variable: Variable, what: str, scope: _Scope) -> Diagnos
     elif any(isinstance(literal, Aggregate) and name in _all_names(literal.body) for literal in body):
         note, help = "it is local to AGGREGATE, which shows its group and results only", "add it to ON"
     elif any(isinstance(literal, Filter) and _equates(literal.expression, name) for literal in body):
-        help = f"BIND(… AS {_shown(variable)}) gives it a value; = only compares"
+        help = f"{_shown(variable)} = … without FILTER gives it a value; inside FILTER, = only compares"
     elif scope.inside == "AGGREGATE":
         note, help = "AGGREGATE sees its own body only", "repeat the atom that binds it inside AGGREGATE"
     return Diagnostic(code, f"variable {_shown(variable)} {what}", variable.span, (note,), help)

@@ -63,6 +63,7 @@ _CLOSERS = {"RPAR": "LPAR", "RSQB": "LSQB"}
 KEYWORDS = frozenset(
     ("not", "exists", "in", "bind", "filter", "comp", "aggregate", "on", "with", "as", "and", "distinct")
 )
+LITERAL_WORDS = frozenset(("not", "bind", "filter", "comp", "aggregate"))  # these begin a literal, and name no relation
 DIRECTIVES = {
     "@prefix": "PREFIX", "@base": "BASE", "@import": "IMPORT", "@export": "EXPORT", "@constraint": "CONSTRAINT",
     "@relation": "RELATION",

@@ -2,7 +2,8 @@
 
 Nodes are frozen and compare by content: where they stood in the text (`span`) does not count. Triple notation is gone
 here: `[?x, :p, ?y]` and `:p[?x, ?y]` are atoms of the relation ``triple`` with three arguments, `:C[?x]` is a `triple`
-whose predicate is `rdf:type`.
+whose predicate is `rdf:type`. So are expressions as arguments: `fib(?n - 1, ?y)` is the two literals
+`BIND(?n - 1 AS ?_v1), fib(?_v1, ?y)`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from everlog.rules.hashing import hashed_once
 
 TRIPLE = "triple"  # subject, predicate, object
 QUAD = "quad"  # subject, predicate, object, graph
+COMPUTED_PREFIX = "_v"  # of variables that take the place of expressions as arguments: `_v1`, `_v2`, … in each rule
 
 
 def _span() -> Span | None:
@@ -32,6 +34,11 @@ class Variable:
     @property
     def anonymous(self) -> bool:
         return self.name.startswith("_")
+
+    @property
+    def computed(self) -> bool:
+        """Does it take the place of an expression as an argument?"""
+        return self.name.startswith(COMPUTED_PREFIX) and self.name.removeprefix(COMPUTED_PREFIX).isdigit()
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +97,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Bind:
-    """`BIND(abs(?p - ?q) AS ?d)`."""
+    """`BIND(abs(?p - ?q) AS ?d)`: an equation. Where something else binds the variable, both must be the same term."""
 
     expression: Expression
     variable: Variable
@@ -192,11 +199,13 @@ class Program:
 
 def expression_variables(expression: Expression | None) -> Iterator[Variable]:
     """Every variable of an expression, left to right, repeated ones too."""
-    if isinstance(expression, Variable):
-        yield expression
-    elif isinstance(expression, Call):
-        for arg in expression.args:
-            yield from expression_variables(arg)
+    waiting = [expression]  # not recursive: what the parser asks about may be deeper than checks allow later
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, Variable):
+            yield node
+        elif isinstance(node, Call):
+            waiting.extend(reversed(node.args))
 
 
 def called_functions(expression: Expression) -> Iterator[str]:

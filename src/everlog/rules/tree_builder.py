@@ -15,11 +15,13 @@ from everlog.facts.missing import NULLS
 from everlog.facts.terms import IRI, RDF_TYPE
 from everlog.rules import term_reader
 from everlog.rules.constraints import constraint
-from everlog.rules.diagnostics import Span
+from everlog.rules.diagnostics import SourceText, Span
+from everlog.rules.equations import bare_condition, resolve_equations
 from everlog.rules.expression_builder import SAME_SYMBOL, ExpressionBuilder, Named, short, span_of
 from everlog.rules.statements import MAX_DEPTH
 from everlog.rules.syntax import (
     AGGREGATES,
+    COMPUTED_PREFIX,
     TRIPLE,
     Aggregate,
     AggregateBinding,
@@ -38,6 +40,7 @@ from everlog.rules.syntax import (
     Rule,
     Variable,
 )
+from everlog.rules.term_reader import TermReader
 
 COLUMN_TYPES = (
     "string", "integer", "decimal", "double", "boolean", "date", "dateTime", "time", "iri", "any",
@@ -56,18 +59,37 @@ class MoreWith:
 class TreeBuilder(ExpressionBuilder):
     """Builds one statement."""
 
+    def __init__(self, source: SourceText, terms: TermReader, used_names: Iterable[str]) -> None:
+        super().__init__(source, terms, used_names)
+        self._computed: dict[str, Bind] = {}  # arguments of atoms that are expressions, by the variable in their place
+
     # statements
 
     def rule(self, children: list[Any]) -> Rule | None:
         name, heads, arrow, body = children
-        atoms = tuple(self._head(literal) for literal in heads[0])
+        computed = tuple(literal for literal in heads[0] if self._is_computed(literal))
+        atoms = tuple(self._head(literal) for literal in heads[0] if not self._is_computed(literal))
         if any(atom is None for atom in atoms):
             return None
         if name is not None and arrow is None:
             self.report("R110", "a fact has no name", self.span([name]), help="remove the name; only rules have one")
         label = name[:-1] if name is not None else None
         found = tuple(atom for atom in atoms if atom is not None)
-        return Rule(found, body[0] if body else (), label, span=self.span([name, heads, arrow, body]))
+        literals = (*body[0], *computed) if body else ()
+        if not body:
+            self._no_computed_facts(computed)
+        return Rule(found, resolve_equations(literals), label, span=self.span([name, heads, arrow, body]))
+
+    def _no_computed_facts(self, computed: Iterable[Bind]) -> None:
+        for bind in computed:
+            span = span_of(bind.expression)
+            shown = short(self.source.text[span.start : span.end])
+            self.report(
+                "R110",
+                "an argument of a fact is a term, not an expression",
+                span,
+                help=f"write its value, or a rule: … :- BIND({shown} AS ?v), with ?v as the argument",
+            )
 
     def _head(self, literal: Literal) -> Atom | None:
         if isinstance(literal, Atom):
@@ -85,7 +107,7 @@ class TreeBuilder(ExpressionBuilder):
 
     def constraint(self, children: list[Any]) -> Rule:
         _, name, body = children
-        return constraint(name[:-1].rstrip(), body[0], self.span(children))
+        return constraint(name[:-1].rstrip(), resolve_equations(body[0]), self.span(children))
 
     def prefix(self, children: list[Any]) -> None:
         _, namespace, reference = children
@@ -150,15 +172,16 @@ class TreeBuilder(ExpressionBuilder):
         return Export(str(relation), text, span=self.span(children))
 
     def query(self, children: list[Any]) -> tuple[Literal, ...]:
-        literals: tuple[Literal, ...] = children[0][0]
-        return literals
+        return resolve_equations(children[0][0])
 
     # literals
 
     def body(self, children: list[Any]) -> tuple[tuple[Literal, ...], Span]:
         literals: list[Literal] = []
         for child in children[::2]:
-            if not isinstance(child, MoreWith):
+            if isinstance(child, Atom):
+                literals += self._with_computed(child)
+            elif not isinstance(child, MoreWith):
                 literals.append(child)
             elif literals and isinstance(last := literals[-1], Aggregate):
                 literals[-1] = Aggregate(last.body, last.group, (*last.bindings, child.binding), span=last.span)
@@ -172,13 +195,13 @@ class TreeBuilder(ExpressionBuilder):
         return tuple(literals), self.span([children[0], children[-1]])
 
     def negated_atom(self, children: list[Any]) -> Negation:
-        return Negation((self._atom(children[1]),), span=self.span(children))
+        return Negation(self._with_computed(self._atom(children[1])), span=self.span(children))
 
     def negated_group(self, children: list[Any]) -> Negation:
         return Negation(children[2][0], span=self.span(children))
 
     def negated_exists(self, children: list[Any]) -> Negation:
-        body = children[5][0] if len(children) > 5 else (self._atom(children[4]),)
+        body = children[5][0] if len(children) > 5 else self._with_computed(self._atom(children[4]))
         return Negation(body, children[2][0], span=self.span(children))
 
     def bind(self, children: list[Any]) -> Bind:
@@ -236,14 +259,14 @@ class TreeBuilder(ExpressionBuilder):
         return found, self.span([found[0], found[-1]])
 
     def literal_comparison(self, children: list[Any]) -> Filter:
-        return Filter(children[0], span=children[0].span)
+        return bare_condition(children[0])
 
     def literal_value(self, children: list[Any]) -> Literal:
         value = children[0]
         if isinstance(value, Named):
             return self._atom(value)
         if isinstance(value, Call) and value.function in _CONDITIONS:
-            return Filter(value, span=value.span)
+            return bare_condition(value)
         text = self.source.text[value.span.start : value.span.end]
         is_word = isinstance(value, Variable | Constant) and text.isidentifier()
         self.report(
@@ -293,17 +316,21 @@ class TreeBuilder(ExpressionBuilder):
             args = (*args, Constant(""), Constant(""))
         return Atom(TRIPLE, (args[0], predicate, args[1]), span=value.span)
 
-    def _argument(self, value: Named | Expression) -> Argument:
-        if isinstance(value, Variable | Constant):
+    def _argument(self, written: Named | Expression) -> Argument:
+        """An argument of an atom; an expression is computed into a variable that takes its place."""
+        value = self.value(written)
+        if not isinstance(value, Call):
             return value
-        span = span_of(value)
-        self.report(
-            "R110",
-            "an argument of an atom is a variable or a term, not an expression",
-            span,
-            help=f"BIND({short(self.source.text[span.start : span.end])} AS ?v), and ?v as the argument",
-        )
-        return Constant("", span=span)
+        variable = self.made_up(COMPUTED_PREFIX, value.span)
+        self._computed[variable.name] = Bind(value, variable, span=value.span)
+        return variable
+
+    def _with_computed(self, atom: Atom) -> tuple[Literal, ...]:
+        """An atom after the BINDs that compute its arguments."""
+        return (*(self._computed[v.name] for v in atom.variables() if v.name in self._computed), atom)
+
+    def _is_computed(self, literal: Literal) -> bool:
+        return isinstance(literal, Bind) and literal.variable.name in self._computed
 
 
 def too_deep(literals: Iterable[Literal]) -> Span | None:

@@ -40,6 +40,11 @@ class Branch:
         """Variables bound by a computation, not by an atom."""
         return frozenset(c.variable.name for c in self.computations if not isinstance(c, Filter))
 
+    @property
+    def equated(self) -> frozenset[str]:
+        """Variables whose value a BIND gives, which may be looked up by it."""
+        return frozenset(c.variable.name for c in self.computations if isinstance(c, Bind))
+
     def having(self, *atoms: Atom, binding: bool = True) -> Branch:
         """With more atoms, which bind their variables unless `binding` is False."""
         names = {v.name for atom in atoms for v in atom.variables()} if binding else set()
@@ -137,7 +142,9 @@ def joined(left: Branch, right: Branch, fresh: str) -> Branch:
     """Both bodies; what both bind must be the same term. `fresh` is the prefix of names not used elsewhere."""
     conditions: list[Expression] = []
     for name in sorted(left.bound & right.bound):
-        # A computation would bind the variable anew: let it bind another one, and compare the two.
+        if (name in left.equated) != (name in right.equated) and (name in left.computed) != (name in right.computed):
+            continue  # one side looks up what the other computes
+        # Two computations of one variable, or one that may fail: let one bind another variable, and compare the two.
         own = f"{fresh}{name}"
         if name in right.computed:
             right = right.renamed({name: own})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from everlog.expressions.ordering import order_key
 from everlog.facts.terms import IRI, BlankNode, Term, keys_of
@@ -33,6 +34,11 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<a graph of {len(self):,} triples>"
+
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import MOST_ROWS, html_rows
+
+        return html_rows(("subject", "predicate", "object"), islice(self, MOST_ROWS), len(self))
 
     def sorted(self) -> list[GroundTriple]:
         """All triples in the total order of terms."""

@@ -20,6 +20,11 @@ from everlog.sparql.grammar import mend_grammar
 from everlog.sparql.scope import Tree
 
 _REMEMBERED = 512
+_CLOSERS = {"{": "}", "(": ")", "[": "]"}
+_BRACKET = re.compile(
+    r"\"\"\".*?\"\"\"|'''.*?'''|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|<[^\s<>]*>|\#[^\n]*|(?P<bracket>[{}()\[\]])",
+    re.DOTALL,
+)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\U0000[dD][89a-fA-F][0-9a-fA-F]{2}|[\ud800-\udfff]")
 _lock = threading.Lock()
 
@@ -117,13 +122,30 @@ def _syntax_error(text: str, error: Any) -> SparqlError:
     found = text.splitlines()[line - 1][column - 1 :].split() if line <= len(text.splitlines()) else []
     expected = re.sub(r"^Expected ", "", error.msg).removeprefix("end of text")
     message = f"line {line}, column {column}: " + (f"{found[0]!r} is not expected here" if found else "the text ends")
+    unclosed = _unclosed(text)
+    if unclosed is not None:
+        opened, place = unclosed
+        return SparqlError(message, hint=f"close the {opened} of {_place(text, place)[:-2]} with {_CLOSERS[opened]}")
     return SparqlError(message, hint=f"expected: {expected}" if expected and len(expected) < 200 else None)
+
+
+def _unclosed(text: str) -> tuple[str, int] | None:
+    """The last bracket that is never closed, and where it stands; those in strings, IRIs and comments do not count."""
+    still_open: list[tuple[str, int]] = []
+    for match in _BRACKET.finditer(text):
+        bracket = match["bracket"]
+        if bracket in _CLOSERS:
+            still_open.append((bracket, match.start()))
+        elif bracket and still_open and _CLOSERS[still_open[-1][0]] == bracket:
+            still_open.pop()
+    return still_open[-1] if still_open else None
 
 
 def _other_error(text: str, error: Exception) -> SparqlError:
     unknown = re.search(r"Unknown namespace prefix\s*:\s*(\S*)", str(error))
     if unknown:
         prefix = unknown.group(1).rstrip(":")
+        prefix = "" if prefix == "None" else prefix  # rdflib's word for none
         declared = re.findall(r"(?i)\bPREFIX\s+([^\s:]*):", text)
         place = re.search(rf"(?<![\w:]){re.escape(prefix)}:", text)
         where = _place(text, place.start()) if place else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from everlog.answers.answer_table import Row, Table
 from everlog.dictionary.dictionary import Dictionary, Ids
-from everlog.expressions.ordering import order_key
+from everlog.expressions.ordering import order_key, tied_key
 from everlog.sparql.query import Query
 
 
@@ -48,6 +49,9 @@ class Solutions(Table[Row]):
     def __repr__(self) -> str:
         return f"<{self._rows:,} solutions for ({', '.join('?' + name for name in self.names)})>"
 
+    def first(self, number: int) -> list[Row]:
+        return list(self._head(min(number, self._rows))) if self._ordered else super().first(number)
+
     def listed(self) -> Iterable[Row]:
         """All solutions in the order of ORDER BY; without it, in the total order of terms."""
         return self if self._ordered else self.sorted()
@@ -85,19 +89,31 @@ class Truth:
 
 
 def _in_order(query: Query, dictionary: Dictionary, columns: Sequence[Ids], rows: int) -> npt.NDArray[np.int64]:
-    """The rows in the order of ORDER BY; ties are resolved by the rest of the row, always in the same way."""
+    """The rows in the order of ORDER BY; ties are resolved by the whole row, always in the same way."""
     ranks = {name: _ranks(columns[n], dictionary) for n, name in enumerate(query.columns)}
-    keys = [-ranks[each.column] if each.descending else ranks[each.column] for each in query.order]
-    keys += [ranks[name] for name in query.columns]
+    asked = [(ranks[each.column].of_values, each.descending) for each in query.order]
+    keys = [-rank if descending else rank for rank, descending in asked]
+    keys += [ranks[name].of_terms for name in query.columns]
     return np.lexsort(keys[::-1]) if keys else np.arange(rows)
 
 
-def _ranks(column: Ids, dictionary: Dictionary) -> npt.NDArray[np.int64]:
-    """The position of each id in the order of terms."""
+class _Ranks(NamedTuple):
+    """The position of each id of a column in the order of terms, and in that of values, where some are equal."""
+
+    of_terms: npt.NDArray[np.int64]
+    of_values: npt.NDArray[np.int64]
+
+
+def _ranks(column: Ids, dictionary: Dictionary) -> _Ranks:
     distinct, positions = np.unique(column, return_inverse=True)
     keys = [order_key(None if id_ == dictionary.unbound else dictionary.decode(id_)) for id_ in distinct.tolist()]
+    return _Ranks(_positions(keys)[positions], _positions(list(map(tied_key, keys)))[positions])
+
+
+def _positions(keys: Sequence[tuple[Any, ...]]) -> npt.NDArray[np.int64]:
+    """The place of each key among the distinct ones."""
     by_key = {key: rank for rank, key in enumerate(sorted(set(keys)))}
-    return np.array([by_key[key] for key in keys], np.int64)[positions]
+    return np.array([by_key[key] for key in keys], np.int64)
 
 
 def _first_of_each(columns: Sequence[Ids], chosen: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

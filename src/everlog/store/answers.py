@@ -31,6 +31,7 @@ from everlog.sparql.solutions import Solutions, Truth
 from everlog.store.engines import refuse_windows
 from everlog.store.rows import Rows
 from everlog.store.state import State
+from everlog.store.unknown_relations import point_out, unknown_in_query
 from everlog.store.view_queries import ViewQuery
 
 Answer = Solutions | Truth | Graph
@@ -142,7 +143,7 @@ def _described(state: State, query: Query, solutions: Solutions) -> Iterator[Gro
 # --- Datalog ----------------------------------------------------------------------------------------------------------
 
 
-def datalog_answer(state: State, text: str) -> Rows:
+def datalog_answer(state: State, text: str, *, strict: bool = False) -> Rows:
     """The answers to a body of literals, one for each way to give its variables values."""
     from everlog.rules.checks import check_program
     from everlog.rules.parser import parse_body
@@ -154,6 +155,7 @@ def datalog_answer(state: State, text: str) -> Rows:
     problems = check_program(Program(rules=(rule,)), dict(state.arities))
     if problems:
         raise ProgramError(problems)
+    point_out(unknown_in_query(rule, state.arities), strict=strict)
     engine = state.facts.reader()
     materialise(engine, evaluation_components((rule,)), state.limits.watch())
     answers = engine.collect(head.relation)

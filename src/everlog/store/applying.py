@@ -17,7 +17,7 @@ from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Engine, MaintainingEngine, Shape
 from everlog.engines.states import FactStates
 from everlog.facts.weighted import WeightedFacts
-from everlog.limits import Limits
+from everlog.limits import Limits, Watch
 from everlog.maintenance.materialise import materialise, shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.reports import Progress
@@ -60,6 +60,8 @@ class CheckedUpdate:
     deleted: Mapping[str, Batch]
     target: Target
     report: Report
+    watch: Watch  # over its limits, since it began to be read
+    progress: Progress | None = None  # told of each component that is done
 
     def edited(self) -> list[str]:
         """The relations whose explicit facts it changes."""
@@ -151,7 +153,7 @@ class Maintained:
         if step is not None:
             step.begin(engine)
         engine.suspect_marked()
-        watch = workings.limits.watch()
+        watch = update.watch
         marking = lookout is not None and marks_of(strategy) is not Marks.NONE
         if marking:
             assert lookout is not None
@@ -160,7 +162,7 @@ class Maintained:
         if step is not None:
             edited += step.edit_bases(engine, engine.dictionary)
         report.phases = self._maintenance.run(
-            engine, edited, strategy, watch, workings.progress, marking=marking, way=step.way if step else None
+            engine, edited, strategy, watch, update.progress, marking=marking, way=step.way if step else None
         )
         watch.look()
         report.marked_implicit += sum(component.marked for component in report.phases)
@@ -318,7 +320,7 @@ def _derive(workings: Workings, engine: Engine, program: EvaluatedProgram, updat
         engine.declare(Shape(name, arity))
     load(engine, update.inserted, update.report)
     load_bases(engine, program.rewriting.closures)
-    update.report.phases = materialise(engine, program.components, workings.limits.watch(), workings.progress)
+    update.report.phases = materialise(engine, program.components, update.watch, update.progress)
 
 
 def _differences(before: Engine, after: Engine, workings: Workings, update: CheckedUpdate) -> dict[str, WeightedFacts]:

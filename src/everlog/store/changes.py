@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 
 _WEIGHT = "weight"
 _COUNTS = ("inserted", "deleted", "already_there", "not_there", "skipped", "marked_explicit", "marked_implicit")
+_FIRST = 3  # facts gained and lost of each relation that a notebook shows
 
 
-@dataclass
+@dataclass(repr=False)
 class Report:
     """What the update took, component by component, and what of it had no effect."""
 
@@ -116,6 +117,31 @@ class Report:
         again = [f"  all derived again: {self.rebuilt}"] if self.rebuilt else []
         return "\n".join([sum_up, *affected, *again, *(f"  {phase}" for phase in self.phases)])
 
+    def __repr__(self) -> str:
+        return f"<{str(self).splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import html_table
+
+        titles = ("component", "strategy", "because", "rounds", "rule applications", "gained", "lost", "ms")
+        rows = [
+            (
+                phase.name,
+                phase.strategy if isinstance(phase, ComponentReport) else self.strategy,
+                phase.reason if isinstance(phase, ComponentReport) else "",
+                phase.rounds,
+                phase.rule_applications,
+                sum(phase.gained.values()),
+                sum(phase.lost.values()) if isinstance(phase, ComponentReport) else 0,
+                1000 * phase.seconds,
+            )
+            for phase in self.phases
+        ]
+        said = str(self).splitlines()
+        return html_table(
+            titles, rows, caption=said[0], below=f"all derived again: {self.rebuilt}" * bool(self.rebuilt)
+        )
+
 
 class Change:
     """Facts gained and lost between two versions."""
@@ -163,8 +189,11 @@ class Change:
     def _sorted(self, facts: WeightedFacts | None, sign: int) -> list[tuple[Term, ...]]:
         if facts is None:
             return []
+        return self._rows(facts, sign).sorted()
+
+    def _rows(self, facts: WeightedFacts, sign: int) -> Rows:
         chosen = facts.chosen(facts.weights * sign > 0)
-        return Rows(self._dictionary, column_names(facts.arity), chosen.columns, chosen.rows).sorted()
+        return Rows(self._dictionary, column_names(facts.arity), chosen.columns, chosen.rows)
 
     def arrow(self, relation: str | None = None) -> pa.Table:
         """What has changed as an Arrow table.
@@ -215,3 +244,20 @@ class Change:
     def __repr__(self) -> str:
         parts = [f"{name} +{gained:,} -{lost:,}" for name, (gained, lost) in self.counts().items()]
         return f"<Change to version {self.version}: {', '.join(parts) or 'nothing'}>"
+
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import html_table
+        from everlog.answers.showing import shown
+
+        rows = []
+        for name, (gained, lost) in self.counts().items():
+            first = [(sign, row) for sign in (1, -1) for row in self._some(name, sign, _FIRST)]
+            texts = [f"{'+' if sign > 0 else '−'} ({', '.join(map(shown, row))})" for sign, row in first]
+            more = gained + lost - len(first)
+            rows.append((name, gained, lost, "  ".join(texts) + (f"  … {more:,} more" if more else "")))
+        titles = ("relation", "gained", "lost", "the first ones")
+        return html_table(titles, rows, caption=f"Change to version {self.version}" + ("" if rows else ": nothing"))
+
+    def _some(self, relation: str, sign: int, number: int) -> list[tuple[Term, ...]]:
+        facts = self._facts.get(relation)
+        return [] if facts is None else self._rows(facts, sign).first(number)

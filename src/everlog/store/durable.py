@@ -237,7 +237,9 @@ class Journal:
             state, known = self._begin_log()
             self.check_open()  # somebody who was told of a change may have closed it
             path = self.folder.snapshot(state.version)
-            self._snapshot_size = write_snapshot(path, state, known)
+            started = time.perf_counter()
+            size = self._snapshot_size = write_snapshot(path, state, known)
+            logger.info("%s: %d bytes in %.2f s", path, size, time.perf_counter() - started)
             self._remove_superfluous(state.version)
             return path
 
@@ -279,6 +281,7 @@ class Journal:
         for path in superfluous:
             try:
                 path.unlink(missing_ok=True)
+                logger.info("%s: removed, there is a newer snapshot", path)
             except OSError as error:
                 logger.warning("%s: cannot be removed (%s)", path, error.strerror)
                 return

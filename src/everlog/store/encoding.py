@@ -17,8 +17,10 @@ from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
 from everlog.facts.missing import MissingValues
 from everlog.facts.weighted import WeightedFacts
+from everlog.limits import Watch
 from everlog.plans.flat_rules import AUXILIARY, is_auxiliary
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Constant
+from everlog.store.doors import check_block, check_relation_name, check_rows
 from everlog.store.given_facts import ColumnNames, EncodedFacts, FactsArgument, Row, given_facts
 
 
@@ -54,15 +56,30 @@ def layered(*arities: Mapping[str, int]) -> ChainMap[str, int]:
 class FactEncoder:
     """Batches by relation, in the order of first mention."""
 
-    def __init__(self, dictionary: Dictionary, arities: Mapping[str, int], names: ColumnNames | None = None) -> None:
-        """`names`: the columns of relations whose columns are declared."""
-        self._dictionary, self._names = dictionary, names
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        arities: Mapping[str, int],
+        names: ColumnNames | None = None,
+        *,
+        new: bool = False,
+    ) -> None:
+        """Args:
+        names: The columns of relations whose columns are declared.
+        new: These facts may not be there yet, and must be such as can be let in (doors.py).
+        """
+        self._dictionary, self._names, self._new = dictionary, names, new
         self._arities = layered({}, arities, {TRIPLE: 3, QUAD: 4})
         self.batches: dict[str, Batch] = {}
 
-    def add(self, facts: FactsArgument, missing: MissingValues | None = None) -> None:
-        """Facts in any shape; `missing` says what becomes of rows without a value."""
+    def add(self, facts: FactsArgument, missing: MissingValues | None = None, watch: Watch | None = None) -> None:
+        """Encode facts in any shape, part by part as they come.
+
+        `missing` says what becomes of rows without a value; `watch` stops it when that takes too long, or too much.
+        """
         for part in given_facts(facts, self._names, missing):
+            if watch is not None:
+                watch.check(rounds=0, facts=sum(batch.rows for batch in self.batches.values()))
             if isinstance(part, EncodedFacts):
                 self._batch(part.relation, part.arity).add(list(part.facts.columns), part.facts.rows)
             elif isinstance(part, FactBlock):
@@ -81,11 +98,24 @@ class FactEncoder:
     def _add_block(self, block: FactBlock) -> None:
         from everlog.dictionary.columns import encode_block
 
-        self._batch(block.relation, block.arity).add(list(encode_block(self._dictionary, block)), len(block))
+        if self._new:
+            self._check_name(block.relation)
+            check_block(block)
+        try:
+            columns = list(encode_block(self._dictionary, block))
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:  # Arrow's are among them
+            raise DataError(
+                f"facts of {block.relation}: {error}",
+                hint="leave the column out, or make it strings, numbers, booleans, dates or times",
+            ) from error
+        self._batch(block.relation, block.arity).add(columns, len(block))
 
     def _add_rows(self, relation: str, listed: Sequence[Row]) -> None:
         if not listed:
             return
+        if self._new:
+            self._check_name(relation)
+            check_rows(relation, listed)
         arity = self._arities.get(relation, len(listed[0]))
         for number, row in enumerate(listed, start=1):
             if len(row) != arity:
@@ -96,6 +126,10 @@ class FactEncoder:
         except (TypeError, ValueError) as error:
             raise DataError(f"facts of {relation}: {error}") from error
         self._batch(relation, arity).add(columns, len(listed))
+
+    def _check_name(self, relation: str) -> None:
+        if relation not in self._arities:
+            check_relation_name(relation)
 
     def _batch(self, relation: str, arity: int) -> Batch:
         if is_auxiliary(relation):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.interface import Engine
 from everlog.errors import UsageError
+from everlog.extras import check_extra
 
 ENGINES = ("columnar", "reference", "spark")
 
@@ -12,6 +13,8 @@ ENGINES = ("columnar", "reference", "spark")
 def make_dictionary(name: str) -> Dictionary:
     """The dictionary that an engine's ids come from."""
     if name == "spark":
+        check_extra("pyspark", "the engine spark")
+        check_extra("xxhash", "the engine spark")
         from everlog.dictionary.hash_dictionary import HashDictionary
 
         return HashDictionary()

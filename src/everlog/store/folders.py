@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -49,6 +50,18 @@ class Folder:
     def exists(self) -> bool:
         """Is a knowledge base kept here?"""
         return self.path.is_dir() and bool(self.logs() or self.snapshots())
+
+    def is_free(self) -> bool:
+        """Is there nothing yet, or an empty folder?"""
+        return not self.path.exists() or (self.path.is_dir() and not self._entries())
+
+    def remove_empty(self, made: Sequence[Path]) -> None:
+        """Remove a knowledge base that has no update yet, and the folders that were made for it, innermost first."""
+        with suppress(OSError, NotFoundError):
+            for path in (*(path for _, path in self.logs()), self.path / LOCK):
+                path.unlink(missing_ok=True)
+            for folder in made:
+                folder.rmdir()
 
     def _entries(self) -> list[Path]:
         try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 from everlog.errors import UsageError
 from everlog.limits import Limits
+from everlog.logs import logger
 from everlog.maintenance.strategies import CHOOSE
+from everlog.progress import Bar
 from everlog.store.history import HistoryLimits
 from everlog.store.store import KnowledgeBase
 from everlog.tables.table_store import is_table_folder
@@ -23,6 +26,8 @@ def open(
     coalesce: bool = False,
     read_only: bool = False,
     follow: bool = False,
+    strict: bool = False,
+    progress: bool = True,
 ) -> KnowledgeBase:
     """Open a knowledge base, in memory or in a folder.
 
@@ -40,11 +45,25 @@ def open(
         read_only: Read what a folder keeps, while another process may be writing to it; `kb.refresh()` makes its newer
             updates.
         follow: The same, and stay up to date by itself.
+        strict: Rules and Datalog queries that read a relation which no fact, rule or declaration knows are errors; a
+            warning (`UnknownRelationWarning`) tells of them otherwise.
+        progress: Whether opening, loading and updates that take longer than a second show a bar, on a terminal or in a
+            notebook.
     """
     kb = KnowledgeBase(
-        engine=engine, limits=limits, strategy=strategy, rewrites=rewrites, history=history, coalesce=coalesce
+        engine=engine,
+        limits=limits,
+        strategy=strategy,
+        rewrites=rewrites,
+        history=history,
+        coalesce=coalesce,
+        strict=strict,
+        progress=progress,
     )
-    if path is not None:
+    if path is None:
+        return kb
+    started = time.perf_counter()
+    with Bar(f"opening {path}", shown=progress):
         if is_table_folder(Path(path)):
             if follow:
                 raise UsageError("tables are not followed by themselves", hint="open them again for newer versions")
@@ -53,4 +72,5 @@ def open(
             kb.follow_folder(Path(path), by_itself=follow)
         else:
             kb.open_folder(Path(path))
+    logger.info("opened %s at version %d in %.2f s", path, kb.version, time.perf_counter() - started)
     return kb

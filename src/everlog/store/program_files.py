@@ -26,6 +26,8 @@ from everlog.rules.syntax import Declaration, Program
 from everlog.store.file_names import file_names, tell_changed
 from everlog.store.store import KnowledgeBase
 
+PROGRAM = ".dl"  # how the name of a file of rules ends
+
 _ASSIGNED = re.compile(r"(?P<relation>[^=(]+?)\s*(?:\((?P<types>[^)]*)\))?=(?P<path>.+)", re.DOTALL)
 
 
@@ -53,13 +55,26 @@ def read_program(path: str, prefixes: Mapping[str, str] | None = None) -> Progra
         raise FormatError("this is not UTF-8 text", path="<stdin>", line=line) from error
 
 
+def read_programs(names: Sequence[str], files: Sequence[str]) -> tuple[Program, list[FactFile], list[str]]:
+    """Programs, among them those (`.dl`) in a list of files, as one; the files that they import; the other files."""
+    programs = [*names, *(each for each in files if Path(each).suffix == PROGRAM)]
+    read = [read_program(name) for name in programs]
+    imported = [
+        source
+        for name, program in zip(programs, read, strict=True)
+        for source in imports(program, Path() if name == "-" else Path(name).parent)
+    ]
+    return as_one(read), imported, [each for each in files if Path(each).suffix != PROGRAM]
+
+
 def as_one(programs: Sequence[Program]) -> Program:
-    """What several programs say, without the files that they name."""
+    """What several programs say, without the files that they import, which are looked up beside each."""
     return Program(
         tuple(rule for program in programs for rule in program.rules),
         tuple(fact for program in programs for fact in program.facts),
         {prefix: iri for program in programs for prefix, iri in program.prefixes.items()},
         declarations=tuple(each for program in programs for each in program.declarations),
+        exports=tuple(each for program in programs for each in program.exports),
     )
 
 

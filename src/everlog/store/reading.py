@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from everlog.errors import HistoryError, NotFoundError, UsageError
 from everlog.facts.terms import Term
+from everlog.limits import Limits
 from everlog.plans.flat_rules import is_auxiliary
 from everlog.rules.syntax import Program
 from everlog.store.changes import Change
@@ -25,6 +26,8 @@ from everlog.store.view_queries import ViewQuery
 from everlog.store.views import View, ViewChange
 
 if TYPE_CHECKING:
+    from everlog.plans.explain import Plan
+    from everlog.rules.picture.graph import RuleGraph
     from everlog.store.history import Entry
     from everlog.store.timeline import Timeline
     from everlog.store.verify import Verification
@@ -47,6 +50,11 @@ class ReadOnlyKnowledgeBase(ABC):
     @abstractmethod
     def state(self) -> State:
         """The state that is asked."""
+
+    @property
+    def strict(self) -> bool:
+        """Is a relation that nothing knows an error?"""
+        return False
 
     @abstractmethod
     def _timeline_or_none(self) -> Timeline | None: ...
@@ -71,7 +79,14 @@ class ReadOnlyKnowledgeBase(ABC):
         names = state.definitions.columns(relation, state.arities[relation])
         return Rows(state.dictionary, names, facts.columns, facts.rows, types)
 
-    def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
+    def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Term] | None = None,
+        base: str | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
         """The answers to a SPARQL query, or to a Datalog query (a literal or several).
 
         Args:
@@ -79,11 +94,14 @@ class ReadOnlyKnowledgeBase(ABC):
                 for each way to give the query's variables values.
             bindings: Values for some of the variables of a SPARQL query, by name.
             base: What relative IRIs in it are relative to.
+            limits: Bounds on this query; the knowledge base's own otherwise.
         """
         from everlog.store.answers import answer, datalog_answer
 
-        state = self.state()
-        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
+        state = self.state().limited(limits)
+        return (
+            answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text, strict=self.strict)
+        )
 
     def relations(self) -> list[RelationInfo]:
         """Every relation that facts or rules mention."""
@@ -96,11 +114,11 @@ class ReadOnlyKnowledgeBase(ABC):
             if not is_auxiliary(name)
         ]
 
-    def verify(self, *, engine: str | None = None) -> Verification:
+    def verify(self, *, engine: str | None = None, limits: Limits | None = None) -> Verification:
         """Derive everything again from the explicit facts, in a fresh engine, and compare with what is kept."""
         from everlog.store.verify import verify
 
-        state = self.state()
+        state = self.state().limited(limits)
         return verify(state, engine or state.facts.engine.name)
 
     @property
@@ -109,6 +127,40 @@ class ReadOnlyKnowledgeBase(ABC):
         state = self.state()
         declarations = tuple(state.definitions.declared.values())
         return Program(rules=state.rules, prefixes=dict(state.prefixes), declarations=declarations)
+
+    def plan(self) -> Plan:
+        """How the rules are evaluated: components, variants, and join orders for the facts that there are."""
+        from everlog.plans.explain import explain_program
+
+        counts = {relation.name: relation.facts for relation in self.relations()}
+        timeline = self._timeline_or_none()
+        return explain_program(self.program, counts, rewrites=timeline is None or timeline.workings.rewrites)
+
+    def rule_graph(self, *, if_adding: str = "", if_removing: Sequence[str] = ()) -> RuleGraph:
+        """The components of rules with the sizes of relations, and what a planned change would affect, as a picture."""
+        from everlog.rules.parser import parse_program
+        from everlog.rules.picture.graph import rule_graph
+        from everlog.rules.planned import planned_change
+        from everlog.store.sizes import extent_sizes
+
+        program = self.program
+        added = parse_program(if_adding, "<if_adding>", program.prefixes)
+        given = {relation.name: relation.arity for relation in self.relations() if relation.explicit}
+        change = planned_change(program, added, if_removing, given)
+        drawn = rule_graph(change, {**program.prefixes, **added.prefixes})
+        return replace(drawn, sizes=extent_sizes(self, drawn.extents()))
+
+    # --- how it is shown ----------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        from everlog.store.showing import summary
+
+        return f"<{summary(self.state())}>"
+
+    def _repr_html_(self) -> str:
+        from everlog.store.showing import html_summary
+
+        return html_summary(self)
 
     # --- views --------------------------------------------------------------------------------------------------------
 
@@ -206,7 +258,9 @@ class Snapshot(ReadOnlyKnowledgeBase):
         """Nothing is to be closed; what only this snapshot needed goes with it."""
 
     def __repr__(self) -> str:
-        return f"<snapshot of version {self.version}>"
+        from everlog.store.showing import summary
+
+        return f"<snapshot of a {summary(self.state())}>"
 
 
 _SPARQL = re.compile(r"(?i)(\s|#.*\n)*(SELECT|ASK|CONSTRUCT|DESCRIBE|PREFIX|BASE)\b")

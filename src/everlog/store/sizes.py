@@ -12,10 +12,10 @@ from everlog.rules.syntax import Atom, Constant
 from everlog.store.state import State
 
 if TYPE_CHECKING:
-    from everlog.store.store import KnowledgeBase
+    from everlog.store.reading import ReadOnlyKnowledgeBase
 
 
-def extent_sizes(kb: KnowledgeBase, extents: Iterable[Atom]) -> dict[Atom, int]:
+def extent_sizes(kb: ReadOnlyKnowledgeBase, extents: Iterable[Atom]) -> dict[Atom, int]:
     """The number of facts, explicit and derived, that each extent has."""
     wanted = dict.fromkeys(extents)
     snapshot = kb.snapshot()

@@ -3,7 +3,7 @@
 A source hands out updates in order. `take` waits for the next one; `peek` never waits: it shows the next update if it
 has come, without taking it. What a source raises is passed on in its place, after the updates before it.
 
-- A sequence or a file on disk has its next update ready.
+- A sequence, or a file on disk (by its name, or open), has its next update ready.
 - A queue is asked directly; the item `None` ends it.
 - Any other iterator, a pipe too, may make its caller wait, so a thread reads it ahead: as many updates as there is room
   for, and the next only when one is taken.
@@ -11,19 +11,22 @@ has come, without taking it. What a source raises is passed on in its place, aft
 
 from __future__ import annotations
 
+import io
 import operator
+import os
 import queue
+import stat
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, BinaryIO, cast
 
-from everlog.errors import UsageError
+from everlog.errors import FormatError, UsageError
 from everlog.store.updates import Place, Update, read_updates, update_of
 
-Updates = Iterable[Update | Mapping[str, Any]] | queue.Queue[Any] | str | Path
+Updates = Iterable[Update | Mapping[str, Any]] | queue.Queue[Any] | IO[Any] | str | Path
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,9 @@ def open_source(updates: Updates, *, ahead: int) -> UpdateSource:
     if isinstance(updates, str | Path):
         reader = read_updates(updates)
         return ThreadSource(reader, ahead) if Path(updates).is_fifo() else ReadySource(reader)
+    if isinstance(updates, io.IOBase) or hasattr(updates, "readline"):
+        reader = read_updates(*_opened(updates))
+        return ReadySource(reader) if _is_whole(updates) else ThreadSource(reader, ahead)
     if isinstance(updates, queue.Queue | queue.SimpleQueue):
         return QueueSource(updates)
     if isinstance(updates, Update | Mapping):
@@ -102,8 +108,41 @@ def open_source(updates: Updates, *, ahead: int) -> UpdateSource:
     if isinstance(updates, Iterable):
         return ThreadSource(iter(updates), ahead)
     raise UsageError(
-        f"{updates!r:.80} is no source of updates", hint="give an iterator, a queue.Queue or the name of a file"
+        f"{updates!r:.80} is no source of updates",
+        hint="give an iterator, a queue.Queue, an open file or the name of one",
     )
+
+
+def _opened(file: Any) -> tuple[str, BinaryIO]:
+    """The name of an open file, which says what is in it, and its bytes from where it stands."""
+    name = getattr(file, "name", None)
+    name = name if isinstance(name, str) else "<stream>"
+    if getattr(file, "closed", False) or not getattr(file, "readable", lambda: True)():
+        raise UsageError(f"{name}: this file is not open to be read", hint="open(path) or open(path, 'rb') opens it so")
+    return name, cast(BinaryIO, _encoded_lines(file, name) if isinstance(file, io.TextIOBase) else file)
+
+
+def _encoded_lines(file: io.TextIOBase, name: str) -> Iterator[bytes]:
+    """Lines of text as lines of bytes, as they come."""
+    read = 0
+    try:
+        for line in file:
+            read += 1
+            yield line.encode()
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
+        raise FormatError(
+            f"this line is not text in the encoding that the file was opened with ({error.reason})",
+            path=name,
+            line=read + 1,
+        ) from error
+
+
+def _is_whole(file: Any) -> bool:
+    """Is all of an open file there? Of a pipe, the rest may come much later."""
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except (OSError, AttributeError):
+        return isinstance(file, io.StringIO | io.BytesIO)
 
 
 class ReadySource(UpdateSource):

@@ -16,6 +16,7 @@ import numpy as np
 from everlog.errors import EverlogError, SparqlError
 from everlog.facts.terms import Term, keys_of
 from everlog.facts.weighted import WeightedFacts
+from everlog.limits import Watch
 from everlog.rules.syntax import QUAD, TRIPLE
 from everlog.sparql.ground_data import GroundData
 from everlog.sparql.requests import (
@@ -44,10 +45,16 @@ if TYPE_CHECKING:
 Facts = list[EncodedFacts]
 
 
-def apply_request(transaction: Transaction, text: str, base: str | None, load_from: Path | None) -> list[Change]:
-    """Apply the operations of a request in order; gives a change for each."""
+def apply_request(
+    transaction: Transaction, text: str, base: str | None, load_from: Path | None, watch: Watch
+) -> list[Change]:
+    """Apply the operations of a request in order; gives a change for each. They share what time there is."""
     operations = read_request(text, "update", base=base, prefixes=transaction.state().prefixes)
-    return [transaction.apply(_update(transaction.state(), operation, load_from)) for operation in operations]
+    changes = []
+    for operation in operations:
+        update = _update(transaction.state().limited(watch.left()), operation, load_from)
+        changes.append(transaction.apply(update, limits=watch.left()))
+    return changes
 
 
 def _update(state: State, operation: Operation, load_from: Path | None) -> Update:

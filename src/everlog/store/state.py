@@ -127,6 +127,10 @@ class State(NamedTuple):
             raise NotFoundError.among("view", name, self.views)
         return self.views[name]
 
+    def limited(self, limits: Limits | None) -> State:
+        """The same with other limits on what is asked of it; None keeps those there are."""
+        return self if limits is None else self._replace(limits=limits)
+
     def at(self, version: int, facts: FactsAtVersion) -> State:
         """The same at another version, or with the same facts at another place."""
         return self._replace(version=version, facts=facts, known={})

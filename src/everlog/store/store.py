@@ -14,16 +14,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from queue import Queue
 from typing import TYPE_CHECKING, Any
 
 from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE
+from everlog.progress import Bar
 from everlog.rules.column_names import declared_types
 from everlog.store.changes import Change
 from everlog.store.engines import refuse_views, rewrites_pay
@@ -31,7 +31,9 @@ from everlog.store.gathering import Gathering
 from everlog.store.given_facts import FactsArgument
 from everlog.store.history import HistoryLimits
 from everlog.store.reading import ReadOnlyKnowledgeBase
+from everlog.store.sources import Updates
 from everlog.store.state import State
+from everlog.store.telling import log_change, told_blocks, told_components
 from everlog.store.timeline import Timeline
 from everlog.store.transactions import Transaction, new_view
 from everlog.store.updates import Update
@@ -39,6 +41,7 @@ from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.views import View
 
 if TYPE_CHECKING:
+    from everlog.rules.diagnostics import Diagnostic
     from everlog.store.following import Follower
     from everlog.store.table_journal import TableJournal
 
@@ -55,7 +58,12 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         rewrites: bool = True,
         history: HistoryLimits | None = None,
         coalesce: bool = False,
+        strict: bool = False,
+        doors: bool = True,
+        progress: bool = True,
     ) -> None:
+        """As `everlog.open` says; without `doors`, facts and rules have been checked before they come here."""
+        self.progress = progress  # whether long work shows a bar, where somebody can see it
         rewrites = rewrites and rewrites_pay(engine)
         self._timeline = Timeline.of(engine, limits or Limits(), strategy, rewrites, history or HistoryLimits())
         self._gathering = (
@@ -66,6 +74,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
             if coalesce
             else None
         )
+        self._timeline.strict, self._timeline.doors = strict, doors
         self._follower: Follower | None = None  # of a knowledge base that another process writes
 
     def state(self) -> State:
@@ -78,6 +87,17 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
     def version(self) -> int:
         """How many updates have led here."""
         return self._timeline.published.version
+
+    @property
+    def strict(self) -> bool:
+        """Is a relation that nothing knows an error, in rules and queries, and not only warned of?"""
+        return self._timeline.strict
+
+    def check_rules(self) -> list[Diagnostic]:
+        """What rules and views read and nobody has: relations, classes and properties without facts and rules."""
+        from everlog.store.unknown_relations import unknown_in
+
+        return unknown_in(self)
 
     @property
     def limits(self) -> Limits:
@@ -180,15 +200,15 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
         return export(self.state(), Path(path))
 
-    def import_from(self, path: str | Path) -> Change:
+    def import_from(self, path: str | Path, *, limits: Limits | None = None) -> Change:
         """Add program, facts and views of an export, as one update."""
         from everlog.store.copies import read_export
 
         program, facts, views = read_export(Path(path))
         with self.transaction() as transaction:
-            transaction.update(insert=facts, add_rules=program, name=str(path))
+            transaction.update(insert=facts, add_rules=program, name=str(path), limits=limits)
             for name, text in views.items():
-                transaction.apply(Update(), views=new_view(transaction.state(), name, text))
+                transaction.apply(Update(), views=new_view(transaction.state(), name, text), limits=limits)
         assert transaction.change is not None
         return transaction.change
 
@@ -217,10 +237,13 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         header: bool = False,
         graph: str | None = None,
         nulls: str = "refuse",
+        limits: Limits | None = None,
+        progress: bool | None = None,
     ) -> Change:
         """Insert the facts of a file; the format is known by its name.
 
         Args:
+            path: The file.
             relation: Where the rows of a table go; the file's stem by default.
             types: A type for each column of a CSV or TSV file; by default those that `@relation` declares, or else a
                 value is what it looks like ("any").
@@ -228,6 +251,8 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
             graph: The named graph (an IRI) for RDF that names none.
             nulls: What becomes of rows in which a value is missing: "refuse", "skip" (`change.report.skipped` counts
                 them), or read as "" ("empty").
+            limits: Bounds on the update, reading included; the knowledge base's own otherwise.
+            progress: Whether to show a bar if it takes long; as `everlog.open` was told otherwise.
         """
         from everlog.facts.missing import MissingValues
         from everlog.formats.compression import split_name
@@ -238,7 +263,8 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         if types is None and extension in (".csv", ".tsv"):
             types = declared_types(self.state().definitions.declared, relation or stem)
         facts = read_facts(path, relation=relation, types=types, header=header, graph=graph, missing=missing)
-        change = self.update(insert=facts)
+        with Bar(f"reading {path}", shown=self.progress if progress is None else progress) as bar:
+            change = self.update(insert=told_blocks(facts, f"reading {path}", bar), limits=limits)
         change.report.skipped += missing.skipped
         return change
 
@@ -249,7 +275,11 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         return self._apply(update, **options)
 
     def _apply(self, update: Update, **options: Any) -> Change:
-        change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
+        with Bar("updating", shown=self.progress) as bar:
+            if bar.is_shown and self.on_progress is None:
+                options["progress"] = told_components(bar)
+            change: Change = self._timeline.run(lambda transaction: transaction.only(update, **options))
+        log_change(change)  # when the bar is gone: a line of a log would tear it
         return change
 
     def transaction(self) -> AbstractContextManager[Transaction]:
@@ -267,67 +297,98 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         add_rules: RulesArgument | None = None,
         remove_rules: Sequence[str] = (),
         nulls: str = "refuse",
+        limits: Limits | None = None,
     ) -> Change:
         """The change that an update would make; nothing is changed."""
         with self._timeline.writing() as transaction:
-            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules, nulls))
+            return transaction.what_if(Update.of(insert, delete, add_rules, remove_rules, nulls), limits=limits)
+
+    def sync_rules(self, rules: RulesArgument, *, name: str = "<rules>", dry_run: bool = False) -> Change:
+        """Make the rules those of a text, as one update: what is there in the same words stays.
+
+        Args:
+            rules: All rules that there are to be. Facts among them are inserted; none is deleted.
+            name: What the text is called in error messages.
+            dry_run: Give the change that this would make, and make none; `change.report.rules` has the rules before and
+                after.
+        """
+        if dry_run:
+            with self._timeline.writing() as transaction:
+                return transaction.what_if(transaction.sync_update(rules, name))
+        change: Change = self._timeline.run(
+            lambda transaction: transaction.only(transaction.sync_update(rules, name), name=name)
+        )
+        return change
 
     def stream(
         self,
-        updates: Iterable[Update | Mapping[str, Any]] | Queue[Any] | str | Path,
+        updates: Updates,
         *,
         strategy: str | None = None,
         marking: bool | str = False,
         coalesce: bool = False,
+        limits: Limits | None = None,
     ) -> Iterator[Change]:
         """Apply updates as they arrive, and yield a change for each; see store/streams.py.
 
         Args:
-            updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file.
+            updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file,
+                by its name or open.
             strategy: As in `update`.
             marking: Look at the next update, if it is there already, while working on this one; for `bf` and `dred`.
                 "printed" passes marks on by rule applications alone.
             coalesce: Where several updates wait, apply their net effect at once.
+            limits: Bounds on each update; the knowledge base's own otherwise.
         """
         from everlog.store.streams import stream
 
-        return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce)
+        return stream(self, updates, strategy=strategy, marking=marking, coalesce=coalesce, limits=limits)
 
-    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+    def sparql_update(
+        self,
+        text: str,
+        *,
+        base: str | None = None,
+        load_from: str | Path | None = None,
+        limits: Limits | None = None,
+    ) -> list[Change]:
         """Apply a request in SPARQL Update as one transaction; gives a change for each of its operations.
 
         Args:
             text: INSERT DATA, DELETE DATA, DELETE/INSERT … WHERE, LOAD, CLEAR, DROP, CREATE, ADD, MOVE, COPY.
             base: What relative IRIs in it are relative to.
             load_from: The folder below which LOAD may read files; without one it may not read any.
+            limits: Bounds on the request; the knowledge base's own otherwise.
         """
         with self.transaction() as transaction:
-            return transaction.sparql_update(text, base=base, load_from=load_from)
+            return transaction.sparql_update(text, base=base, load_from=load_from, limits=limits)
 
     # --- views --------------------------------------------------------------------------------------------------------
 
-    def view(self, name: str, text: str | None = None) -> View:
+    def view(self, name: str, text: str | None = None, *, limits: Limits | None = None) -> View:
         """Keep the answer to a SPARQL query true from now on; without a text, the view of that name."""
         if text is None:
             return super().view(name)
         refuse_views(self._timeline.workings.engine)
 
-        def make(transaction: Transaction) -> None:
-            transaction.only(Update(), views=new_view(self._timeline.newest, name, text))
+        def make(transaction: Transaction) -> Change:
+            return transaction.only(Update(), views=new_view(self._timeline.newest, name, text), limits=limits)
 
-        self._timeline.run(make)
+        with Bar(f"making the view {name}", shown=self.progress):
+            change = self._timeline.run(make)
+        log_change(change)
         return super().view(name)
 
     def drop_view(self, name: str) -> None:
         """Stop keeping a view, and everything that only it needed."""
 
-        def drop(transaction: Transaction) -> None:
+        def drop(transaction: Transaction) -> Change:
             newest = self._timeline.newest
             newest.view(name)
             remaining = {other: view for other, view in newest.views.items() if other != name}
-            transaction.only(Update(), views=remaining)
+            return transaction.only(Update(), views=remaining)
 
-        self._timeline.run(drop)
+        log_change(self._timeline.run(drop))
 
     def subscribe(self, callback: Callable[[Any], None], *, view: str | None = None) -> Callable[[], None]:
         """Call this after every update, with its change, or with that of a view; gives a function that ends it."""

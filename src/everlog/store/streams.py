@@ -13,12 +13,15 @@ good updates in it are kept and the error is that of the bad one.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from everlog.errors import EverlogError
-from everlog.maintenance.strategies import check_strategy
+from everlog.errors import EverlogError, EverlogWarning
+from everlog.limits import Limits
+from everlog.maintenance.strategies import STRATEGIES, check_strategy, marks_of
+from everlog.plans.sweeps import Marks
 from everlog.store.changes import Change
 from everlog.store.lookout import Lookout
 from everlog.store.sources import Updates, UpdateSource, open_source
@@ -38,11 +41,12 @@ def stream(
     strategy: str | None = None,
     marking: bool | str = False,
     coalesce: bool = False,
+    limits: Limits | None = None,
 ) -> Iterator[Change]:
     """Apply updates as they arrive; a change for each, or with `coalesce` for each batch."""
     check_strategy(strategy or kb.strategy)
     source = open_source(updates, ahead=read_ahead(coalesce))
-    return apply_source(kb, source, strategy=strategy, marking=marking, coalesce=coalesce)
+    return apply_source(kb, source, strategy=strategy, marking=marking, coalesce=coalesce, limits=limits)
 
 
 def read_ahead(coalesce: bool) -> int:
@@ -51,16 +55,45 @@ def read_ahead(coalesce: bool) -> int:
 
 
 def apply_source(
-    kb: KnowledgeBase, source: UpdateSource, *, strategy: str | None, marking: bool | str, coalesce: bool
+    kb: KnowledgeBase,
+    source: UpdateSource,
+    *,
+    strategy: str | None,
+    marking: bool | str,
+    coalesce: bool,
+    limits: Limits | None = None,
 ) -> Iterator[Change]:
     """The same for a source that the caller has opened; it is closed at the end."""
+    if marking:
+        _warn_of_marking(strategy or kb.strategy)
+    return _apply_all(kb, source, strategy, marking, coalesce, limits)
+
+
+def _warn_of_marking(strategy: str) -> None:
+    if marks_of(strategy) is Marks.NONE:
+        able = [name for name in STRATEGIES if marks_of(name) is not Marks.NONE]
+        warnings.warn(
+            f"marking has no effect with the strategy {strategy!r}; it has with {' and '.join(able)}",
+            EverlogWarning,
+            stacklevel=5,  # whoever calls kb.stream
+        )
+
+
+def _apply_all(
+    kb: KnowledgeBase,
+    source: UpdateSource,
+    strategy: str | None,
+    marking: bool | str,
+    coalesce: bool,
+    limits: Limits | None,
+) -> Iterator[Change]:
     lookout = Lookout(source.peek, witnesses=marking != PRINTED) if marking else None
     with closing(source):
         while (update := source.take()) is not None:
             batch = [update]
             if coalesce:
                 batch += _waiting(source, update)
-            yield from _apply(kb, batch, strategy, lookout)
+            yield from _apply(kb, batch, strategy, lookout, limits)
 
 
 def _waiting(source: UpdateSource, first: Update) -> Iterator[Update]:
@@ -75,12 +108,13 @@ def _waiting(source: UpdateSource, first: Update) -> Iterator[Update]:
         yield following
 
 
-def _apply(kb: KnowledgeBase, batch: list[Update], strategy: str | None, lookout: Lookout | None) -> Iterator[Change]:
+def _apply(
+    kb: KnowledgeBase, batch: list[Update], strategy: str | None, lookout: Lookout | None, limits: Limits | None
+) -> Iterator[Change]:
     if len(batch) > 1:
         try:
-            change = _update(
-                kb, net_effect(batch, kb.state().definitions.declared_names), strategy, lookout, covers=len(batch)
-            )
+            effect = net_effect(batch, kb.state().definitions.declared_names)
+            change = _update(kb, effect, strategy, lookout, limits, covers=len(batch))
         except (EverlogError, TypeError, ValueError):
             pass  # one of them is wrong: the loop below finds it
         else:
@@ -88,12 +122,17 @@ def _apply(kb: KnowledgeBase, batch: list[Update], strategy: str | None, lookout
             return
     for update in batch:
         with placing_errors(update.place):
-            change = _update(kb, update, strategy, lookout)
+            change = _update(kb, update, strategy, lookout, limits)
         yield change
 
 
 def _update(
-    kb: KnowledgeBase, update: Update, strategy: str | None, lookout: Lookout | None, covers: int = 1
+    kb: KnowledgeBase,
+    update: Update,
+    strategy: str | None,
+    lookout: Lookout | None,
+    limits: Limits | None,
+    covers: int = 1,
 ) -> Change:
     name = str(update.place) if update.place is not None else "<rules>"
-    return kb.apply(update, name=name, strategy=strategy, covers=covers, lookout=lookout)
+    return kb.apply(update, name=name, strategy=strategy, covers=covers, lookout=lookout, limits=limits)

@@ -26,6 +26,7 @@ from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
 from everlog.maintenance.update import Maintenance
 from everlog.plans.flat_rules import is_auxiliary
+from everlog.store.doors import check_relation_name
 from everlog.store.snapshots import definitions_from_data, has_all, loaded_engine, maintenance_knowing
 from everlog.store.state import Definitions
 from everlog.tables.commits import Commit, TableState
@@ -173,6 +174,9 @@ def open_tables(timeline: Timeline, path: Path) -> None:
 
     store = TableStore(path)
     commit = store.commit()
+    for name in relation_tables(commit):
+        if not is_auxiliary(name):
+            check_relation_name(name)
     snapshot: TablesSnapshot
     if timeline.workings.engine.name == "paged":
         from everlog.store.paged_tables import begin_with_runs

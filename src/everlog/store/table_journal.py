@@ -19,6 +19,7 @@ from everlog.engines.interface import Capture
 from everlog.engines.states import FactStates
 from everlog.errors import UsageError
 from everlog.facts.weighted import WeightedFacts
+from everlog.logs import logger
 from everlog.maintenance.materialise import shapes
 from everlog.store.snapshots import definitions_as_data, known_of
 from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, relation_tables, shapes_as_data, table_of
@@ -167,6 +168,7 @@ class TableJournal:
             self._write_known()
             compact(self._store)
             self._last = self._store.commit()
+        logger.info("%s: tables have new bases, at version %d", self._store.folder, self._timeline.newest.version)
         return self._store.folder
 
     def close(self) -> None:

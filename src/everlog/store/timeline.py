@@ -30,6 +30,7 @@ from everlog.store.replay import Replay
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.steps import Step
 from everlog.store.subscriptions import Subscriptions
+from everlog.store.telling import log_change
 from everlog.store.transactions import Transaction
 from everlog.store.views import ViewChange
 from everlog.store.windows import Windows
@@ -66,6 +67,8 @@ class Timeline:
         self._writer: int | None = None  # the thread that has it, or had it last
         self._publishing = threading.Lock()
         self._accepted: deque[_Accepted] = deque()
+        self.strict = False  # whether relations that nothing knows are errors
+        self.doors = True  # whether it is looked at what comes in (doors.py); a fleet does so for its knowledge bases
         self.read_only = False  # whoever opened it only follows what another process writes
 
     @classmethod
@@ -332,3 +335,5 @@ class Timeline:
                 self._publish_synced(transaction.ticket)
         finally:
             self._after_publishing()
+        if transaction.change is not None:
+            log_change(transaction.change)

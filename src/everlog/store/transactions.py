@@ -23,11 +23,13 @@ from everlog.engines.interface import Engine, MaintainingEngine
 from everlog.errors import ProgramError, UsageError
 from everlog.facts.missing import MissingValues
 from everlog.facts.terms import Term
-from everlog.limits import Limits
+from everlog.limits import Limits, Watch
+from everlog.maintenance.reports import Progress
 from everlog.maintenance.strategies import CHOOSE, check_strategy
 from everlog.maintenance.update import Maintenance
 from everlog.rules.finding import without_rules
 from everlog.rules.names import name_rules
+from everlog.rules.same_rules import new_rules, rule_difference
 from everlog.rules.syntax import Declaration, Program, Rule
 from everlog.store.answers import answer, datalog_answer
 from everlog.store.applying import (
@@ -52,12 +54,14 @@ from everlog.store.rule_steps import rule_arities, rule_step
 from everlog.store.settled import settled_arities, settled_for
 from everlog.store.state import Definitions, FactsAtVersion, State
 from everlog.store.steps import Step, edits_back, together
+from everlog.store.unknown_relations import point_out, unknown_to
 from everlog.store.updates import Update
-from everlog.store.updating import TakesUpdates
+from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.view_queries import ViewQuery, view_arities, view_query, view_rules
 from everlog.store.windows import Windows
 
 if TYPE_CHECKING:
+    from everlog.store.rows import Rows
     from everlog.store.timeline import Timeline
 
 OVERHAUL_FROM = 10_000  # edits in one update below which nobody thinks of beginning anew
@@ -74,6 +78,7 @@ class Transaction(TakesUpdates):
         self._steps: list[Step] = []
         self._left: Left | None = None  # the engine that was there before an update derived everything in another
         self._over = False
+        self._replaying = False  # what a log says has been pointed out before
         self.ticket: int | None = None  # what the log has to sync before it counts
         self.change: Change | None = None  # once it is committed: what it came to
 
@@ -91,18 +96,36 @@ class Transaction(TakesUpdates):
             else:
                 self.rollback()
 
-    def query(self, text: str, *, bindings: Mapping[str, Term] | None = None, base: str | None = None) -> Any:
+    def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Term] | None = None,
+        base: str | None = None,
+        limits: Limits | None = None,
+    ) -> Any:
         """The answers to a query in SPARQL or Datalog, as if the updates so far were all there is."""
         from everlog.store.reading import is_sparql
 
-        state = self.state()
-        return answer(state, text, bindings, base) if is_sparql(text) else datalog_answer(state, text)
+        state = self.state().limited(limits)
+        return answer(state, text, bindings, base) if is_sparql(text) else self._datalog(state, text)
 
-    def sparql_update(self, text: str, *, base: str | None = None, load_from: str | Path | None = None) -> list[Change]:
+    def _datalog(self, state: State, text: str) -> Rows:
+        return datalog_answer(state, text, strict=self._timeline.strict)
+
+    def sparql_update(
+        self,
+        text: str,
+        *,
+        base: str | None = None,
+        load_from: str | Path | None = None,
+        limits: Limits | None = None,
+    ) -> list[Change]:
         """Apply a request in SPARQL Update; gives a change for each of its operations."""
         from everlog.store.sparql_updates import apply_request
 
-        return apply_request(self, text, base, Path(load_from) if load_from is not None else None)
+        watch = (limits or self._workings.limits).watch()
+        return apply_request(self, text, base, Path(load_from) if load_from is not None else None, watch)
 
     # --- for the store ------------------------------------------------------------------------------------------------
 
@@ -154,6 +177,7 @@ class Transaction(TakesUpdates):
 
     def replay(self, record: Record) -> None:
         """Make an update of the log again; nothing is logged."""
+        self._replaying = True
         facts = {name: (change.gained(), change.lost()) for name, change in record.explicit.items()}
         inserted = [EncodedFacts(name, gained) for name, (gained, _) in facts.items() if gained.rows]
         deleted = [EncodedFacts(name, lost) for name, (_, lost) in facts.items() if lost.rows]
@@ -177,6 +201,7 @@ class Transaction(TakesUpdates):
 
     def replay_all(self, replay: Replay) -> None:
         """Become what a log says, all at once; nothing is logged."""
+        self._replaying = True
         program = replay.program()
         views = {name: view_query(name, *made, replay.version) for name, made in replay.views.items()}
         self._know(replay.relations)
@@ -190,10 +215,16 @@ class Transaction(TakesUpdates):
             self._state = self._state._replace(definitions=replace(self._state.definitions, arities=known))
             self._workings.declare(known)
 
-    def what_if(self, update: Update) -> Change:
+    def sync_update(self, rules: RulesArgument, name: str) -> Update:
+        """The update that makes the rules those of a text; the facts that stand among them are inserted."""
+        program = _read_rules(rules, name, self._state.prefixes)
+        difference = rule_difference(program.rules, self._state.rules)
+        return Update(add_rules=replace(program, rules=difference.added), remove_rules=difference.removed)
+
+    def what_if(self, update: Update, *, limits: Limits | None = None) -> Change:
         """What an update would change; nothing is changed."""
         with Interrupts() as interrupts:
-            step = self._prepare(update, interrupts)
+            step = self._prepare(update, interrupts, limits=limits)
             try:
                 check_constraints(step.target.rules, step.work.changes, self._began.dictionary)
                 return step.change(self._began.version + 1)
@@ -272,12 +303,8 @@ class Transaction(TakesUpdates):
             before.rules, before.prefixes, before.views, self._state.arities, before.rule_arities,
             None if change is None else rule_step(self._workings.maintenance, change), before.declared,
         )  # fmt: skip
-        checked = CheckedUpdate(inserted, deleted, target, Report())
-        limits, self._workings.limits = self._workings.limits, Limits(rounds=None, facts=None)
-        try:
-            work = self._begin(checked, CHOOSE, None, interrupts)
-        finally:
-            self._workings.limits = limits
+        checked = CheckedUpdate(inserted, deleted, target, Report(), Limits(rounds=None, facts=None).watch())
+        work = self._begin(checked, CHOOSE, None, interrupts)
         return Step(work, target, checked.report, self._began.definitions, self._began.dictionary, self._began.version)
 
     def _check_open(self) -> None:
@@ -295,12 +322,22 @@ class Transaction(TakesUpdates):
         strategy: str | None = None,
         views: Mapping[str, ViewQuery] | None = None,
         lookout: Lookout | None = None,
+        limits: Limits | None = None,
+        progress: Progress | None = None,
     ) -> Step:
         """Read, check and work out an update; nothing is in place yet. An interrupt waits from then on."""
         before = self._state.definitions
+        watch = (limits or self._workings.limits).watch()
         strategy = check_strategy(strategy or self._workings.strategy)
         with no_collecting() if update.add_rules or update.remove_rules else nullcontext():
-            checked = self._read(update, name or "<rules>", before.views if views is None else views, lookout)
+            checked = self._read(
+                update,
+                name or "<rules>",
+                before.views if views is None else views,
+                lookout,
+                watch,
+                progress or self._workings.progress,
+            )
         work = self._begin(checked, strategy, lookout, interrupts)
         step = Step(work, checked.target, checked.report, before, self._state.dictionary, self._began.version)
         if self._timeline.journal is not None and self._timeline.journal.wants_states:
@@ -308,7 +345,13 @@ class Transaction(TakesUpdates):
         return step
 
     def _read(
-        self, update: Update, name: str, views: Mapping[str, ViewQuery], lookout: Lookout | None
+        self,
+        update: Update,
+        name: str,
+        views: Mapping[str, ViewQuery],
+        lookout: Lookout | None,
+        watch: Watch,
+        progress: Progress | None,
     ) -> CheckedUpdate:
         """Read and check an update, and say where it leads."""
         before = self._state.definitions
@@ -317,8 +360,8 @@ class Transaction(TakesUpdates):
             without_rules(before.rules, update.remove_rules, before.prefixes) if update.remove_rules else before.rules
         )
         rules = staying
-        if program.rules:
-            rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
+        if new := new_rules(program.rules, staying) if program.rules else ():
+            rules = (*staying, *name_rules(new, taken={rule.name or "" for rule in staying}))
         if rules is not before.rules and rules == before.rules:
             rules = before.rules
         in_rules = before.rule_arities if rules is before.rules else rule_arities(rules)
@@ -328,10 +371,13 @@ class Transaction(TakesUpdates):
         if rules is not before.rules or program.declarations:
             self._check(rules, in_rules, program)
         report = Report()
-        inserted, deleted = self._encode(update, program, in_rules, lookout, report, declared)
+        inserted, deleted = self._encode(update, program, in_rules, lookout, report, declared, watch)
+        if new and self._timeline.doors and not self._replaying:
+            problems = unknown_to(before, self._workings.engine, rules, new, program, inserted)
+            point_out(problems, strict=self._timeline.strict)
         prefixes = {**before.prefixes, **program.prefixes} if program.prefixes else before.prefixes
         target = replace(self._target(rules, prefixes, views, inserted, in_rules), declared=declared)
-        checked = CheckedUpdate(inserted, deleted, target, report)
+        checked = CheckedUpdate(inserted, deleted, target, report, watch, progress)
         if target.step is not None:
             checked.report.rules = before.rules, target.rules
             checked.report.rebuilt = target.step.rebuilt
@@ -357,6 +403,7 @@ class Transaction(TakesUpdates):
         lookout: Lookout | None,
         report: Report,
         declared: Mapping[str, Declaration],
+        watch: Watch,
     ) -> tuple[dict[str, Batch], dict[str, Batch]]:
         before, dictionary = self._state.definitions, self._state.dictionary
         arities = settled_arities(self._workings, before, in_rules)
@@ -365,10 +412,10 @@ class Transaction(TakesUpdates):
             arities = layered({name: len(columns) for name, columns in names.items()}, arities)
         if lookout is not None:
             lookout.arities, lookout.names = arities, names
-        inserting = FactEncoder(dictionary, arities, names)
+        inserting = FactEncoder(dictionary, arities, names, new=self._timeline.doors)
         inserting.add_atoms(program.facts)
         missing = MissingValues(update.nulls)
-        inserting.add(update.insert, missing)
+        inserting.add(update.insert, missing, watch)
         report.skipped = missing.skipped
         ahead = lookout.encoded if lookout is not None else None
         # What was encoded ahead knew nothing of relations that this very update brings in.
@@ -379,9 +426,9 @@ class Transaction(TakesUpdates):
             and inserting.batches.keys() <= arities.keys()
         ):
             return inserting.batches, ahead[1]
-        new = {batch.relation: batch.arity for batch in inserting.batches.values()}
-        deleting = FactEncoder(dictionary, layered(new, arities), names)
-        deleting.add(update.delete, missing)
+        brought = {batch.relation: batch.arity for batch in inserting.batches.values()}
+        deleting = FactEncoder(dictionary, layered(brought, arities), names)
+        deleting.add(update.delete, missing, watch)
         report.skipped = missing.skipped
         return inserting.batches, deleting.batches
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
+from everlog.limits import Limits
 from everlog.rules.syntax import Program, Rule
 from everlog.store.changes import Change
 from everlog.store.given_facts import FactsArgument
@@ -21,15 +22,15 @@ class TakesUpdates(ABC):
     def apply(self, update: Update, **options: Any) -> Change:
         """Apply an update that was made before."""
 
-    def add_rules(self, rules: RulesArgument, *, name: str = "<rules>") -> Change:
+    def add_rules(self, rules: RulesArgument, *, name: str = "<rules>", limits: Limits | None = None) -> Change:
         """Add rules (and the facts that stand among them) and derive what follows."""
-        return self.update(add_rules=rules, name=name)
+        return self.update(add_rules=rules, name=name, limits=limits)
 
-    def remove_rules(self, names: Sequence[str] | str) -> Change:
+    def remove_rules(self, names: Sequence[str] | str, *, limits: Limits | None = None) -> Change:
         """Remove rules by name, or by their text up to the names of variables."""
-        return self.update(remove_rules=[names] if isinstance(names, str) else names)
+        return self.update(remove_rules=[names] if isinstance(names, str) else names, limits=limits)
 
-    def insert(self, relation: str, rows: Any, *, nulls: str = "refuse") -> Change:
+    def insert(self, relation: str, rows: Any, *, nulls: str = "refuse", limits: Limits | None = None) -> Change:
         """Insert explicit facts.
 
         Args:
@@ -37,11 +38,11 @@ class TakesUpdates(ABC):
                 table, or whatever else gives one; a NumPy array.
             nulls: What becomes of rows in which a value is missing: "refuse", "skip", or read as "" ("empty").
         """
-        return self.update(insert={relation: rows}, nulls=nulls)
+        return self.update(insert={relation: rows}, nulls=nulls, limits=limits)
 
-    def delete(self, relation: str, rows: Any, *, nulls: str = "refuse") -> Change:
+    def delete(self, relation: str, rows: Any, *, nulls: str = "refuse", limits: Limits | None = None) -> Change:
         """Delete explicit facts, given as for `insert`; what still follows from the rest stays."""
-        return self.update(delete={relation: rows}, nulls=nulls)
+        return self.update(delete={relation: rows}, nulls=nulls, limits=limits)
 
     def update(
         self,
@@ -53,11 +54,12 @@ class TakesUpdates(ABC):
         name: str = "<rules>",
         strategy: str | None = None,
         nulls: str = "refuse",
+        limits: Limits | None = None,
     ) -> Change:
         """Apply one atomic update: facts become (explicit \\ delete) ∪ insert, rules likewise, and all that follows.
 
-        Facts are given by relation, each as for `insert`. A failed update leaves the version before it. The strategy is
-        the knowledge base's own unless one is named.
+        Facts are given by relation, each as for `insert`. A failed update leaves the version before it. Strategy and
+        limits are the knowledge base's own unless named.
         """
         update = Update.of(insert, delete, add_rules, remove_rules, nulls)
-        return self.apply(update, name=name if update.changes_rules else None, strategy=strategy)
+        return self.apply(update, name=name if update.changes_rules else None, strategy=strategy, limits=limits)

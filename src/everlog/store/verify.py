@@ -63,7 +63,7 @@ class Difference:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verification:
     """What comparing with a run from scratch showed; true when nothing differs."""
 
@@ -82,6 +82,14 @@ class Verification:
             return f"as derived from scratch: {what}"
         lines = [line for each in self.differences for line in each.lines()]
         return "\n".join([f"NOT as derived from scratch: {what}", *lines])
+
+    def __repr__(self) -> str:
+        return f"<{str(self).splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import html_text
+
+        return html_text(str(self))
 
     def as_data(self) -> dict[str, Any]:
         return {

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from everlog.store.reading import ReadOnlyKnowledgeBase
 
 
+_SHORT = 60  # characters of a query that `repr` shows
+
+
 class ViewChange:
     """What an update did to the answer of a view; a solution that came twice stands there twice."""
 
@@ -66,6 +69,14 @@ class ViewChange:
     def __repr__(self) -> str:
         return f"<version {self.version}: {len(self.gained):,} solutions gained, {len(self.lost):,} lost>"
 
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import MOST_ROWS, html_rows
+
+        parts = [("−", self.lost), ("+", self.gained)]
+        first = [(sign, *row) for sign, rows in parts for row in rows.first(MOST_ROWS)]
+        total = sum(len(rows) for _, rows in parts)
+        return html_rows(("", *self._names), first, total, caption=f"{self.view} at version {self.version}")
+
 
 class View:
     """A SPARQL query whose answer is kept; made by `kb.view`."""
@@ -105,4 +116,11 @@ class View:
         self._kb.drop_view(self.name)
 
     def __repr__(self) -> str:
-        return f"<view {self.name}>"
+        return f"<view {self.name}: {' '.join(self.text.split())[:_SHORT]}>"
+
+    def _repr_html_(self) -> str:
+        from everlog.answers.html import html_text
+
+        answer = self.rows()
+        shown = html_text(repr(answer)) if isinstance(answer, Truth) else answer._repr_html_()
+        return html_text(f"{self.name}: {self.text.strip()}") + shown

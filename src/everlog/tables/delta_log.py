@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from everlog.disk import sync
-from everlog.errors import OutputError, UsageError
+from everlog.errors import OutputError
+from everlog.extras import check_extra
 from everlog.tables.layout import DELTA_TYPES
 
 LOG = "_delta_log"
@@ -85,10 +86,9 @@ def sync_all(files: Sequence[DataFile]) -> None:
 
 def delta_table(folder: Path, version: int | None = None) -> Any:
     """A table, at a version of its log."""
-    try:
-        from deltalake import DeltaTable
-    except ImportError as error:
-        raise UsageError("tables need the package deltalake", hint="pip install everlog[spark]") from error
+    check_extra("deltalake", "a table of a pipeline")
+    from deltalake import DeltaTable
+
     return DeltaTable(str(folder), version=version)
 
 

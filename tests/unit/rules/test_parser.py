@@ -258,7 +258,7 @@ class TestMistakes:
         assert codes("p(X) :- q(X) :- r(X).") == ["R105"]
 
     def test_several_problems_in_one_statement(self) -> None:
-        assert codes('p(X + 1, foo:a, "\\z") :- q(X).') == ["R107", "R108", "R110"]
+        assert codes('x: p(foo:a, "\\z").') == ["R107", "R108", "R110"]
 
     @pytest.mark.parametrize("pair", ["()", "[]"])
     def test_deep_brackets(self, pair: str) -> None:

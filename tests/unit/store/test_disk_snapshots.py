@@ -175,7 +175,7 @@ def _follow_views(engine: str, story: ViewStory, places: Sequence[str], folder: 
 # --- what there is to remember ----------------------------------------------------------------------------------------
 
 TERMS = [
-    "", "text", "\ud800", "a\udfffb", "\U0001f600", "\0\n\"'\\", "x" * 10_000,
+    "", "text", "\U0001f600", "\0\n\"'\\", "x" * 10_000,
     0, -1, 2**30 - 1, 2**30 - 2, -(2**30), -(2**30) - 1, 2**31, 2**63, -(2**200), 10**50,
     Decimal("2.50"), Decimal("1E-30"), Decimal("-0.0"), 2.5, 1e300, -0.0, math.inf, True, False,
     IRI("http://e/a"), IRI("http://e/ä"), BlankNode("x"), BlankNode("b0"),
@@ -186,14 +186,9 @@ TERMS = [
 ]  # fmt: skip
 
 
-def is_half(text: str) -> bool:
-    """Has it half a surrogate pair, which no file of text can have?"""
-    return any("\ud800" <= letter <= "\udfff" for letter in text)
-
-
 @pytest.mark.parametrize("way", ["log", "snapshot", "both", "export", "backup"])
 def test_terms_of_every_kind_come_back(folder: Path, engine: str, way: str) -> None:
-    terms = [term for term in TERMS if way != "export" or not (isinstance(term, str) and is_half(term))]
+    terms = TERMS
     with everlog.open(folder, engine=engine) as kb:
         kb.insert("term", [(term, number) for number, term in enumerate(terms)])
         kb.add_rules("same(?x, ?y) :- term(?x, ?n), term(?y, ?n).  less(?x) :- term(?x, ?_n), ?x < 5.")
@@ -503,7 +498,8 @@ def test_backup_export_and_import_by_commands(folder: Path, tmp_path: Path) -> N
         assert found["program"].rules == left["program"].rules
 
 
-def test_half_a_surrogate_pair_is_not_exported(folder: Path) -> None:
+def test_half_a_surrogate_pair_is_not_exported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("everlog.store.encoding.check_rows", lambda *_: None)  # as it was let in once
     with everlog.open(engine="reference") as kb:
         kb.insert("p", [("whole",), ("\ud800",)])
         with pytest.raises(OutputError, match="half a surrogate pair"):

@@ -72,7 +72,7 @@ def test_one_change_per_update(kb: KnowledgeBase, tmp_path: Path, source: str, m
         "queue": a_queue(UPDATES),
         "file": a_file(UPDATES, tmp_path),
     }
-    changes = list(kb.stream(sources[source], marking=marking))
+    changes = list(kb.stream(sources[source], strategy="bf" if marking else None, marking=marking))
     assert [change.version for change in changes] == [2, 3, 4, 5]
     assert changes[0].gained("path") == [("a", "b"), ("a", "c"), ("b", "c")]
     assert changes[1].lost("path") == [("a", "b"), ("a", "c")]
@@ -166,7 +166,7 @@ def test_a_bad_update_names_its_line(
 
 def test_a_bad_dictionary_says_which(kb: KnowledgeBase) -> None:
     with pytest.raises(DataError, match="<stream>:2: 'inserted' is no part of an update"):
-        list(kb.stream([UPDATES[0], {"inserted": []}], marking=True))
+        list(kb.stream([UPDATES[0], {"inserted": []}], strategy="bf", marking=True))
     assert kb.version == 2
     with pytest.raises(UsageError, match="a stream takes many updates"):
         kb.stream(UPDATES[0])  # type: ignore[arg-type]

@@ -291,26 +291,14 @@ class PagedEngine:
         self._scratch = {name: relation.shape for name, relation in self._relations.items()}
 
     def changes(self) -> dict[str, WeightedFacts]:
-        found = {}
-        for name, relation in self._relations.items():
-            if relation.is_touched:
-                rows, change = relation.differences()
-                changed = change != 0
-                if changed.any():
-                    columns = relation.held.columns(rows[changed])[: relation.shape.arity]
-                    found[name] = WeightedFacts(columns, change[changed])
-        return found
+        touched = {name: relation for name, relation in self._relations.items() if relation.is_touched}
+        return {name: facts for name, each in touched.items() if (facts := each.changes(*each.differences())).rows}
 
     def explicit_changes(self, relations: Iterable[str]) -> dict[str, WeightedFacts]:
-        found = {}
-        for name in relations:
-            relation = self.relation(name)
-            rows, change = relation.explicit_differences()
-            changed = change != 0
-            if changed.any():
-                columns = relation.held.columns(rows[changed])[: relation.shape.arity]
-                found[name] = WeightedFacts(columns, change[changed])
-        return found
+        edited = {name: self.relation(name) for name in relations}
+        return {
+            name: facts for name, each in edited.items() if (facts := each.changes(*each.explicit_differences())).rows
+        }
 
     def touched(self) -> dict[str, FactStates]:
         found = {name: relation.touched() for name, relation in self._relations.items() if relation.is_touched}

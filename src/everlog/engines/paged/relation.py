@@ -19,6 +19,7 @@ from everlog.engines.paged.held import Held
 from everlog.engines.paged.relation_runs import Columns, Glimpse, RelationRuns
 from everlog.engines.paged.stored_facts import EXPLICIT, GONE, StoredFacts, distinct
 from everlog.engines.states import FactStates
+from everlog.facts.weighted import WeightedFacts
 from everlog.plans.labels import Bit, Condition
 from everlog.plans.sweeps import ANYTHING
 from everlog.rules.syntax import Atom, Constant
@@ -252,6 +253,11 @@ class PagedRelation:
         before = (self._journal[0].masks & _EXPLICIT) != 0
         now = (self.held.masks[rows] & _EXPLICIT) != 0
         return rows, now.astype(np.int64) - before
+
+    def changes(self, rows: Rows, change: Array) -> WeightedFacts:
+        """The facts of rows that changed, with their changes as weights."""
+        changed = change != 0
+        return WeightedFacts(self.held.columns(rows[changed])[: self.shape.arity], change[changed])
 
     def count_now(self, *, explicit: bool = False) -> int:
         if explicit:

@@ -67,7 +67,7 @@ class SparkEngine:
     """Facts in DataFrames, a round a job."""
 
     name = "spark"
-    capabilities = Capabilities(maintains=False, windows=False, durable=False, concurrent=True)
+    capabilities = Capabilities(maintains=False, windows=False, durable=False, concurrent=True, counts=False)
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 from everlog.engines.spark.java import java_home
 from everlog.errors import EngineError, UsageError
+from everlog.extras import check_extra
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,10 +109,9 @@ def open_session(
         UsageError: PySpark or Java is missing, or the settings or the master make no sense.
         EngineError: Spark does not start.
     """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise UsageError("PySpark is not installed", hint="pip install everlog[spark]") from error
+    check_extra("pyspark.sql", "Spark")
+    from pyspark.sql import SparkSession
+
     given = {name: str(value) for name, value in (settings or {}).items()}
     with _our_errors(master):
         running = _running()

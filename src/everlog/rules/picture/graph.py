@@ -76,7 +76,7 @@ class Arrow:
     gone: bool  # with a rule that goes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RuleGraph:
     """Boxes in an order in which they can be evaluated, and the arrows between them."""
 
@@ -89,6 +89,30 @@ class RuleGraph:
     def extents(self) -> set[Atom]:
         """All extents in the graph."""
         return {each for box in self.boxes for each in (*box.concludes, *box.given)}
+
+    def svg(self) -> str:
+        """A picture that needs nothing else to be seen."""
+        from everlog.rules.picture.svg import to_svg
+
+        return to_svg(self)
+
+    def html(self, *, title: str = "Rules") -> str:
+        """The picture as a page to move around in."""
+        from everlog.rules.picture.page import to_html
+
+        return to_html(self, title=title)
+
+    def __str__(self) -> str:
+        from everlog.rules.picture.listing import to_text
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        rules = sum(len(box.rules) for box in self.boxes)
+        return f"<graph of {rules:,} rules in {sum(box.components for box in self.boxes):,} components>"
+
+    def _repr_html_(self) -> str:
+        return f'<div style="overflow:auto">{self.svg()}</div>'
 
 
 def rule_graph(change: PlannedChange, prefixes: Mapping[str, str]) -> RuleGraph:

@@ -78,14 +78,14 @@ class FactEncoder:
         `missing` says what becomes of rows without a value; `watch` stops it when that takes too long, or too much.
         """
         for part in given_facts(facts, self._names, missing):
-            if watch is not None:
-                watch.check(rounds=0, facts=sum(batch.rows for batch in self.batches.values()))
             if isinstance(part, EncodedFacts):
                 self._batch(part.relation, part.arity).add(list(part.facts.columns), part.facts.rows)
             elif isinstance(part, FactBlock):
                 self._add_block(part)
             else:
                 self._add_rows(part.relation, part.rows)
+            if watch is not None:
+                watch.check(rounds=0, facts=sum(batch.rows for batch in self.batches.values()))
 
     def add_atoms(self, atoms: Iterable[Atom]) -> None:
         """Ground atoms of a program."""

@@ -39,6 +39,20 @@ def test_history_and_changes(tables: Path, everlog: Everlog) -> None:
     assert package.open(tables, read_only=True).facts("path").sorted() == [("a", 7), ("a", "b"), ("b", 7)]
 
 
+def test_changes_of_a_view(tmp_path: Path, everlog: Everlog) -> None:
+    with package.open() as kb:
+        kb.insert("triple", [(package.IRI("http://x/a"), package.IRI("http://x/hot"), 9)])
+        kb.view("hot", "SELECT ?n WHERE { ?x <http://x/hot> ?n }")
+        kb.export(tmp_path / "tables", format="tables")
+    with package.open(tmp_path / "tables") as kb:
+        kb.insert("triple", [(package.IRI("http://x/b"), package.IRI("http://x/hot"), 9)])
+        kb.delete("triple", [(package.IRI("http://x/a"), package.IRI("http://x/hot"), 9)])
+        kb.insert("triple", [(package.IRI("http://x/c"), package.IRI("http://x/hot"), 7)])
+        last = kb.version
+    ran = everlog("pipeline", "changes", str(tmp_path / "tables"), "hot", "--since", str(last - 3))
+    assert ran.out.splitlines() == [f"{last - 2}\t+1\t9", f"{last - 1}\t-1\t9", f"{last}\t+1\t7"]
+
+
 def test_where_there_are_no_tables(tmp_path: Path, everlog: Everlog) -> None:
     ran = everlog("pipeline", "history", str(tmp_path))
     assert "there are no tables there" in ran.err and "everlog pipeline run" in ran.err

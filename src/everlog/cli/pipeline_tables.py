@@ -33,19 +33,22 @@ def history(tables: TablesArgument, as_json: _Json = False) -> None:
 
 def changes(
     tables: TablesArgument,
-    relation: Annotated[str, typer.Argument(help="The relation.", metavar="RELATION")],
+    relation: Annotated[str, typer.Argument(help="The relation, or a view.", metavar="RELATION")],
     since: Annotated[int, typer.Option("--since", metavar="VERSION", help="After this version.")] = 0,
     until: Annotated[int | None, typer.Option("--until", metavar="VERSION", help="Up to this one.")] = None,
     as_json: _Json = False,
 ) -> None:
-    """Print what a relation gained and lost, version by version."""
+    """Print what a relation or view gained and lost, version by version."""
     with outcome(as_json=as_json):
         from everlog.cli import display
         from everlog.facts.terms import key_of
+        from everlog.pipeline.stored_relations import stored_relation
         from everlog.store.table_folders import decoded_changes
 
+        store = table_store(tables)
+        stored = stored_relation(store, relation, until)
         rows = sorted(
-            decoded_changes(table_store(tables), relation, since, until),
+            decoded_changes(store, stored.table, since, stored.version),
             key=lambda row: (row[0], row[1], list(map(key_of, row[2]))),
         )
         if as_json:

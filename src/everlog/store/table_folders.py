@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ import numpy as np
 from everlog.dictionary.dictionary import Dictionary
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Engine, Shape
-from everlog.errors import NotFoundError, UsageError
+from everlog.errors import UsageError
 from everlog.facts.terms import Term
 from everlog.limits import Limits
 from everlog.maintenance.materialise import shapes
@@ -149,17 +148,10 @@ def dense_ids(store: TableStore, commit: Commit) -> DenseIds:
 
 
 def decoded_changes(
-    store: TableStore, relation: str, since: int, until: int | None = None
+    store: TableStore, table: str, since: int, until: int | None = None
 ) -> Iterator[tuple[int, int, tuple[Term, ...]]]:
-    """What happened to a relation after a version: version, weight and terms of each fact that came or went."""
-    known = [name for name in relation_tables(store.commit(until)) if not is_auxiliary(name)]
-    if relation not in known:
-        near = get_close_matches(relation, known, n=1)
-        raise NotFoundError(
-            f"{store.folder}: there is no relation {relation}; there are {', '.join(sorted(known))}",
-            hint=f"did you mean {near[0]}?" if near else None,
-        )
-    rows = store.changes(table_of(relation), since, until)
+    """What happened to a relation's table after a version: version, weight and terms of each fact that came or went."""
+    rows = store.changes(table, since, until)
     columns = [rows[name].to_pylist() for name in rows.column_names if name.startswith("c")]
     ids = dense_ids(store, store.commit(until))
     decoded = [ids.dictionary.decode_many(ids.local(np.array(column, np.int64))) for column in columns]

@@ -4,7 +4,7 @@
     dictionary <- answers <- sparql <- store      dictionary <- tables <- store
     plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
-`disk`, `errors`, `limits` and `logs` may be used by all. `maintenance` knows no array library and no engine but the
+`addresses`, `disk`, `errors`, `limits` and `logs` may be used by all. `maintenance` knows no array library and no engine but the
 interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at once.
 Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its name, when it is called.
 """
@@ -23,7 +23,7 @@ import everlog
 
 ROOT = Path(everlog.__file__).parent
 
-SHARED = {"disk", "errors", "limits", "logs"}
+SHARED = {"addresses", "disk", "errors", "limits", "logs"}
 
 _UP_TO_ENGINES = {"facts", "formats", "dictionary", "expressions", "rules", "plans", "engines"}
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
 
 KbArgument = Annotated[
-    Path, typer.Argument(help="The folder of a knowledge base, or the tables of a pipeline.", metavar="KB")
+    str, typer.Argument(help="The folder of a knowledge base, or the tables of a pipeline.", metavar="KB")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
 
@@ -30,19 +30,19 @@ RewritesOption = Annotated[
 ]
 
 
-def read_kb(path: Path) -> KnowledgeBase:
+def read_kb(path: str | Path) -> KnowledgeBase:
     """The knowledge base in a folder, to be read: another process may be writing to it."""
     return open_kb(path, read_only=True)
 
 
-def open_kb(path: Path, *, make: bool = False, rewrites: bool = True, read_only: bool = False) -> KnowledgeBase:
+def open_kb(path: str | Path, *, make: bool = False, rewrites: bool = True, read_only: bool = False) -> KnowledgeBase:
     """The knowledge base in a folder; where there is none, one is made, or an error is raised."""
     from everlog.store.durable import is_folder
     from everlog.store.opening import open
     from everlog.tables.table_store import is_table_folder
 
-    if not make and not is_folder(path) and not is_table_folder(path):
-        what = "there is no knowledge base in this folder" if path.is_dir() else "there is no such knowledge base"
+    if not make and not is_folder(Path(path)) and not is_table_folder(path):
+        what = "there is no knowledge base in this folder" if Path(path).is_dir() else "there is no such knowledge base"
         raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
     return open(path, rewrites=rewrites, read_only=read_only)
 

@@ -32,7 +32,7 @@ def verify(
 
             opened = materialised(subject, read_program(subject), files or [], progress)
         else:
-            opened = read_kb(Path(subject))
+            opened = read_kb(subject)
         with opened as kb:
             progress("deriving from scratch")
             found = kb.verify(engine=engine.value)

@@ -227,10 +227,20 @@ def _store(place: ObjectPlace) -> Any:
         if not key.lower().startswith(_OF_LOGS)
     }
     of_retries: Any = {
-        "max_retries": int(options["max_retries"]),
-        "retry_timeout": timedelta(seconds=float(options["retry_timeout"].removesuffix("s"))),
+        "max_retries": int(_number(place, options, "max_retries")),
+        "retry_timeout": timedelta(seconds=_number(place, options, "retry_timeout")),
     }
     return from_url(place.address, config=of_store, client_options=of_connections, retry_config=of_retries)
+
+
+def _number(place: ObjectPlace, options: Mapping[str, str], key: str) -> float:
+    """An option that is a number, maybe of seconds."""
+    try:
+        return float(options[key].removesuffix("s"))
+    except ValueError:
+        raise UsageError(
+            f"{place}: {key} is {options[key]!r}", hint=f'write a number, as {key} = "{_PATIENCE[key]}"'
+        ) from None
 
 
 @functools.lru_cache(maxsize=16)

@@ -4,10 +4,10 @@
     dictionary <- answers <- sparql <- store      dictionary <- tables <- store
     plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
-`addresses`, `disk`, `errors`, `limits` and `logs` may be used by all. `maintenance` knows no array library and no engine
-but the interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program starts at
-once. Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its name, when it is
-called.
+`addresses`, `disk`, `errors`, `limits` and `logs` may be used by all. `maintenance` knows no array library and no
+engine but the interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that a program
+starts at once. Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its name, when it
+is called.
 """
 
 from __future__ import annotations

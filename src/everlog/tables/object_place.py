@@ -102,14 +102,17 @@ class ObjectPlace:
         return _filesystem(self)
 
     def names(self, folder: str) -> list[str]:
-        return [Path(name).name for name in self._below(folder)]
+        return [Path(each["path"]).name for each in self._listed(folder)["objects"]]
 
     def folders(self, folder: str = "") -> list[str]:
+        return [Path(name).name for name in self._listed(folder)["common_prefixes"]]
+
+    def _listed(self, folder: str) -> Any:
+        """What is in a folder: the objects, and the folders."""
         import obstore
 
         with self._telling():
-            found = obstore.list_with_delimiter(_store(self), f"{folder}/" if folder else None)
-            return [Path(name).name for name in found["common_prefixes"]]
+            return obstore.list_with_delimiter(_store(self), f"{folder}/" if folder else None)
 
     def files(self, folder: str) -> list[StoredFile]:
         found = self._below(folder).items()
@@ -120,8 +123,8 @@ class ObjectPlace:
         import obstore
 
         with self._telling():
-            parts = obstore.list(_store(self), f"{folder}/")
-            return {each["path"]: each for each in sorted((e for p in parts for e in p), key=lambda e: e["path"])}
+            found = [each for part in obstore.list(_store(self), f"{folder}/") for each in part]
+        return {each["path"]: each for each in sorted(found, key=lambda each: each["path"])}
 
     def size(self, address: str) -> int:
         import obstore
@@ -130,7 +133,10 @@ class ObjectPlace:
             return int(obstore.head(_store(self), self.name(address))["size"])
 
     def holds(self, folder: str) -> bool:
-        return bool(self._below(folder))
+        import obstore
+
+        with self._telling():
+            return any(obstore.list(_store(self), f"{folder}/", chunk_size=1))
 
     def read(self, name: str) -> bytes:
         import obstore

@@ -177,7 +177,7 @@ class TableStore:
         """
         with self.place.writing():
             newest = self.commit()
-            if not self.place.has_lock:
+            if newest.version and not self.place.has_lock:
                 with self.begin() as transaction:
                     transaction.commit({**newest.info, "by": "vacuum"})
                 keep += 1

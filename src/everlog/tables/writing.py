@@ -265,7 +265,7 @@ class TableTransaction:
         """Whether this version is committed, as far as can be seen."""
         try:
             return self.version in self.store.versions()
-        except EverlogError:
+        except (EverlogError, OSError):
             return True
 
     def commit_again(self) -> Commit:

@@ -59,6 +59,12 @@ def test_a_knowledge_base_goes_on_there(object_store: ObjectStore, exported: str
         assert kb.facts("end").sorted() == [("d",)] and kb.verify()
 
 
+def test_only_tables_are_kept_there(address: str) -> None:
+    for write in (everlog.open().export, everlog.open().backup):
+        with pytest.raises(UsageError, match="cannot be written there"):
+            write(address)
+
+
 def test_an_export_takes_nobodys_place(object_store: ObjectStore, exported: str) -> None:
     with pytest.raises(UsageError, match="something there already"):
         everlog.open().export(exported, format="tables", storage=object_store.storage)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from everlog.addresses import is_remote
 from everlog.cli.progress import Progress
 from everlog.errors import NotFoundError
 
@@ -41,7 +42,7 @@ def open_kb(path: str | Path, *, make: bool = False, rewrites: bool = True, read
     from everlog.store.opening import open
     from everlog.tables.table_store import is_table_folder
 
-    if not make and not is_folder(Path(path)) and not is_table_folder(path):
+    if not make and not is_remote(str(path)) and not is_folder(Path(path)) and not is_table_folder(path):
         what = "there is no knowledge base in this folder" if Path(path).is_dir() else "there is no such knowledge base"
         raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
     return open(path, rewrites=rewrites, read_only=read_only)

@@ -20,6 +20,7 @@ from pathlib import Path
 from queue import Queue
 from typing import TYPE_CHECKING, Any
 
+from everlog.addresses import is_remote
 from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.reports import Progress
@@ -153,6 +154,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         from everlog.store.copies import backup
         from everlog.store.snapshots import known_of
 
+        _check_local(path, "a backup")
         with self._timeline.paused() as state:
             known = known_of(self._timeline.workings.maintenance)
         backup(state, known, Path(path))
@@ -179,6 +181,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
             raise UsageError(f"nothing can be exported as {format!r}", hint='format="text" or format="tables"')
         from everlog.store.copies import export
 
+        _check_local(path, "text files")
         return export(self.state(), Path(path))
 
     def import_from(self, path: str | Path) -> Change:
@@ -314,3 +317,8 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         if view is not None:
             self.view_definition(view)
         return self._timeline.subscriptions.add(callback, view)
+
+
+def _check_local(path: str | Path, what: str) -> None:
+    if is_remote(str(path)):
+        raise UsageError(f"{path}: {what} cannot be written there", hint='a local folder, or format="tables" of export')

@@ -259,6 +259,12 @@ def test_a_store_that_is_gone_in_the_middle(object_store: ObjectStore, exported:
         assert kb.version == 1 and kb.insert("edge", [("c", "e")]).gained("edge") == [("c", "e")]
 
 
+def test_a_package_that_is_missing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(UsageError, match="need the package obstore"):
+        everlog.open(address)
+
+
 def test_secrets_are_not_shown(object_store: ObjectStore, address: str) -> None:
     place = table_place(address, object_store.storage)
     assert "secret" not in f"{place} {place!r} {TableStore(place).place!r}"

@@ -109,8 +109,7 @@ class ObjectPlace:
 
     def _listed(self, folder: str) -> Any:
         """What is in a folder: the objects, and the folders."""
-        import obstore
-
+        obstore = _library()
         with self._telling():
             return obstore.list_with_delimiter(_store(self), f"{folder}/" if folder else None)
 
@@ -120,34 +119,29 @@ class ObjectPlace:
 
     def _below(self, folder: str) -> dict[str, Any]:
         """The objects below a folder, by their names in order."""
-        import obstore
-
+        obstore = _library()
         with self._telling():
             found = [each for part in obstore.list(_store(self), f"{folder}/") for each in part]
         return {each["path"]: each for each in sorted(found, key=lambda each: each["path"])}
 
     def size(self, address: str) -> int:
-        import obstore
-
+        obstore = _library()
         with self._telling():
             return int(obstore.head(_store(self), self.name(address))["size"])
 
     def holds(self, folder: str) -> bool:
-        import obstore
-
+        obstore = _library()
         with self._telling():
             return any(obstore.list(_store(self), f"{folder}/", chunk_size=1))
 
     def read(self, name: str) -> bytes:
-        import obstore
-
+        obstore = _library()
         with self._telling():
             return bytes(obstore.get(_store(self), name).bytes())
 
     def put(self, name: str, data: bytes, *, replaces: bool = False) -> None:
-        import obstore
-        from obstore.exceptions import AlreadyExistsError, PreconditionError
-
+        obstore = _library()
+        refused = (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError, FileNotFoundError)
         try:
             with self._telling():
                 mode: Any = "create"
@@ -155,7 +149,7 @@ class ObjectPlace:
                     about = obstore.head(_store(self), name)
                     mode = {key: about[key] for key in ("e_tag", "version") if about[key] is not None}
                 obstore.put(_store(self), name, data, mode=mode, use_multipart=False)
-        except (AlreadyExistsError, PreconditionError, FileNotFoundError) as error:
+        except refused as error:
             if not replaces and self.read(name) == data:
                 return  # ours: the store's answer was lost, and the request made again
             raise FileExistsError(self.at(name)) from error
@@ -167,8 +161,7 @@ class ObjectPlace:
         """An object lasts from when it is there."""
 
     def remove(self, addresses: Iterable[str]) -> None:
-        import obstore
-
+        obstore = _library()
         names = [self.name(address) for address in addresses]
         if names:
             with self._telling():
@@ -183,18 +176,25 @@ class ObjectPlace:
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:
         """What obstore raises becomes an error of ours, unless the caller expects it."""
-        try:
-            from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
-        except ImportError as error:
-            raise UsageError(
-                f"{self.address}: tables in object stores need the package obstore", hint="pip install everlog[objects]"
-            ) from error
+        told = _library().exceptions
         try:
             yield
-        except (AlreadyExistsError, PreconditionError, FileNotFoundError):
+        except (told.AlreadyExistsError, told.PreconditionError, FileNotFoundError):
             raise
-        except (BaseError, ValueError) as error:
+        except (told.BaseError, ValueError) as error:
             raise self.failure(error) from error
+
+
+def _library() -> Any:
+    try:
+        import obstore
+        import obstore.exceptions
+        import obstore.store
+    except ImportError as error:
+        raise UsageError(
+            "tables in object stores need the package obstore", hint="pip install everlog[objects]"
+        ) from error
+    return obstore
 
 
 def _usual_options(address: str, said: Mapping[str, str]) -> dict[str, str]:
@@ -204,8 +204,9 @@ def _usual_options(address: str, said: Mapping[str, str]) -> dict[str, str]:
     if address.startswith("s3"):
         if "conditional_put" not in known:
             usual["aws_conditional_put"] = "etag"
-        endpoints = [known.get("endpoint_url"), known.get("endpoint"), os.environ.get("AWS_ENDPOINT_URL")]
-        if next(filter(None, endpoints), "").startswith("http://") and "allow_http" not in known:
+        keys = ("endpoint_url", "endpoint")
+        said_so = [*(known.get(key, "") for key in keys), *(os.environ.get(f"AWS_{key.upper()}", "") for key in keys)]
+        if next(filter(None, said_so), "").startswith("http://") and "allow_http" not in known:
             usual["allow_http"] = "true"  # whoever names such an endpoint means it
     return usual
 
@@ -222,8 +223,6 @@ def _plain(key: str) -> str:
 @functools.lru_cache(maxsize=16)
 def _store(place: ObjectPlace) -> Any:
     """The store, opened once in a process."""
-    from obstore.store import from_url
-
     options = place.storage
     of_connections: Any = {_plain(key): value for key, value in options.items() if _plain(key) in _OF_CONNECTIONS}
     of_store: Any = {
@@ -236,7 +235,9 @@ def _store(place: ObjectPlace) -> Any:
         "max_retries": int(_number(place, options, "max_retries")),
         "retry_timeout": timedelta(seconds=_number(place, options, "retry_timeout")),
     }
-    return from_url(place.address, config=of_store, client_options=of_connections, retry_config=of_retries)
+    return _library().store.from_url(
+        place.address, config=of_store, client_options=of_connections, retry_config=of_retries
+    )
 
 
 def _number(place: ObjectPlace, options: Mapping[str, str], key: str) -> float:

@@ -71,20 +71,21 @@ def sizes(settings: Settings) -> list[tuple[object, ...]]:
         return kb.facts("size").sorted()
 
 
-def test_runs_a_stream_and_a_reader(spark: SparkSession, settings: Settings, tmp_path: Path) -> None:
-    run_pipeline(settings, spark, print)
+@pytest.mark.parametrize("way", ["resident", pytest.param("bulk", marks=pytest.mark.nightly)])
+def test_runs_a_stream_and_a_reader(spark: SparkSession, settings: Settings, tmp_path: Path, way: str) -> None:
+    run_pipeline(settings, spark, quietly)
     assert sizes(settings) == [("bike", 4), ("wheel", 2)] and "size(c1, c2): 2 rows" in show_pipeline(settings)
 
     (tmp_path / "updates").mkdir()
     (tmp_path / "updates" / "1.jsonl").write_text('{"insert": [["parts", "rim", "nut"]]}\n{"insert": [["parts"]]}\n')
-    run_stream(by(settings, "paged"), spark, print)
+    run_stream(by(settings, "paged"), spark, quietly)
     assert sizes(settings) == [("bike", 5), ("rim", 1), ("wheel", 3)]
     beside = tmp_path / "beside_tables"
     assert settings.tables.beside == beside and (beside / "_runs").is_dir() and (beside / "_outputs.json").exists()
     assert list((beside / "_set_aside").iterdir()) and (tmp_path / "beside_tables_stream").is_dir()
 
     bring(tmp_path, "bike,wheel", "wheel,rim", "rim,nut")
-    assert "bulk" in run_pipeline(by(settings, "bulk"), spark, print).way
+    assert way in run_pipeline(by(settings, way), spark, quietly).way
     assert sizes(settings) == [("bike", 3), ("rim", 1), ("wheel", 2)]
     assert sorted((tmp_path / "size.csv").read_text().split()) == ["bike,3", "rim,1", "wheel,2", "whole,count"]
     assert TableStore(settings.tables).versions() == [1, 2, 3]

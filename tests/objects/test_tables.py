@@ -70,6 +70,7 @@ def test_an_export_takes_nobodys_place(object_store: ObjectStore, exported: str)
         everlog.open().export(exported, format="tables", storage=object_store.storage)
 
 
+@pytest.mark.slow
 @settings(max_examples=2, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(story=rule_stories(), opened=st.lists(st.sampled_from(["stay", "columnar", "paged"]), min_size=4, max_size=4))
 def test_updates_there_and_in_a_folder_are_the_same(

@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VENV := .venv
 PY := $(VENV)/bin/python
-EXTRAS := frames,spark,connect,bench,dev
+EXTRAS := frames,spark,objects,connect,bench,dev
 WORKERS ?= 2
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadgroup
 COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py)

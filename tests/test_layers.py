@@ -4,10 +4,10 @@
     dictionary <- answers <- sparql <- store      dictionary <- tables <- store
     plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
-`disk`, `errors`, `extras`, `limits`, `logs` and `progress` may be used by all. `maintenance` knows no array library and
-no engine but the interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so that programs
-start at once.
-Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its name, when it is called.
+`addresses`, `disk`, `errors`, `extras`, `limits`, `logs` and `progress` may be used by all. `maintenance` knows no
+array library and no engine but the interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so
+that programs start at once. Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its
+name, when it is called.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import everlog
 
 ROOT = Path(everlog.__file__).parent
 
-SHARED = {"disk", "errors", "extras", "limits", "logs", "progress"}
+SHARED = {"addresses", "disk", "errors", "extras", "limits", "logs", "progress"}
 
 _UP_TO_ENGINES = {"facts", "formats", "dictionary", "expressions", "rules", "plans", "engines"}
 

@@ -13,6 +13,7 @@
     │   └── HistoryError              a version that is no longer remembered; `oldest` says from when on they are
     ├── ConstraintError               an update that would break a constraint; `violations` has the matches
     ├── OutputError                   results that cannot be written
+    ├── StorageError                  an object store that refuses us, or does not answer
     ├── UsageError                    a call or command that asks for something that does not exist
     │   └── MissingExtraError         an optional package is not installed; the hint installs it
     ├── StoreInUseError               another process, or this one, has the durable knowledge base open
@@ -238,6 +239,14 @@ class OutputError(EverlogError):
 
     code = "O100"
     exit_code = 6
+
+
+class StorageError(EverlogError):
+    """An object store that refuses us, or does not answer; what was committed before is still there."""
+
+    code = "O200"
+    exit_code = 6
+    http_status = 502
 
 
 class UsageError(EverlogError):

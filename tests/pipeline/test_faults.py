@@ -28,7 +28,7 @@ from everlog.tables.table_store import TableStore
 WRITER = """
 import os, sys
 from pathlib import Path
-from everlog.tables import commits, delta_log
+from everlog.tables import commits, delta_log, local_place
 from everlog.tables.compaction import compact
 from everlog.tables.table_store import TableStore
 from tests.unit.tables.test_table_store import put
@@ -53,9 +53,9 @@ if point == "some tables committed":
 if point == "before the commit file":
     commits.write_commit = dies
 if point == "commit file half written":
-    commits.os.link = commits.os.replace = dies
+    local_place.os.link = local_place.os.replace = dies
 if point == "after the commit file":
-    commits.sync = lambda path, real=commits.sync: dies() if path.name == "_commits" else real(path)
+    local_place.sync = lambda path, real=local_place.sync: dies() if path.name == "_commits" else real(path)
 
 store = TableStore(folder / "tables")
 if os.environ.get("COMPACTS"):
@@ -96,7 +96,7 @@ def test_a_driver_killed_before_its_commit(tmp_path: Path, point: str, versions:
     assert rows(store, "derived_path") == {(x, x + 1) for x, _ in before | {(7, 7)}}
     store.tidy()
     assert rows(store, "derived_path") == {(x, x + 1) for x, _ in before | {(7, 7)}}
-    assert len(list(store.folder.rglob("part-*.parquet"))) == 2 * (versions + 1)
+    assert len(list(store.beside.rglob("part-*.parquet"))) == 2 * (versions + 1)
 
 
 @pytest.mark.slow
@@ -166,13 +166,13 @@ def test_the_disk_is_full_at_the_commit(tmp_path: Path, monkeypatch: pytest.Monk
     def full(*arguments: object, **options: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    for target in ("everlog.tables.commits.json.dump", "everlog.tables.delta_log.sync"):
+    for target in ("everlog.tables.local_place.os.fsync", "everlog.tables.local_place.sync"):
         with monkeypatch.context() as patch, pytest.raises(OutputError, match="No space left") as caught:
             with store.begin() as transaction:
                 put(transaction, "facts_edge", [(3, 4, 1)])
                 patch.setattr(target, full)
                 transaction.commit()
-        assert str(store.folder) in str(caught.value) and "free some room" in str(caught.value)
+        assert str(store.beside) in str(caught.value) and "free some room" in str(caught.value)
         assert store.versions() == [1] and rows(store, "facts_edge") == {(1, 2)}
     add(store, "facts_edge", [(5, 6, 1)])
     assert rows(store, "facts_edge") == {(1, 2), (5, 6)}
@@ -182,11 +182,12 @@ def test_an_error_after_the_commit_file_loses_nothing(tmp_path: Path, monkeypatc
     store = TableStore(tmp_path / "tables")
 
     def fails(path: Path) -> None:
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
+        if path.name == "_commits":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     with monkeypatch.context() as patch, pytest.raises(OutputError), store.begin() as transaction:
         put(transaction, "facts_edge", [(3, 4, 1)])
-        patch.setattr("everlog.tables.commits.sync", fails)
+        patch.setattr("everlog.tables.local_place.sync", fails)
         transaction.commit()
     assert store.versions() == [1] and rows(store, "facts_edge") == {(3, 4)}
 
@@ -210,7 +211,7 @@ def test_the_lock_of_a_killed_writer_is_taken_over(tmp_path: Path) -> None:
 
 def test_a_writer_that_no_lock_reached(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two transactions from one version, as on a file system without locks: the slow one leaves nothing."""
-    monkeypatch.setattr("everlog.tables.commits.fcntl.flock", lambda *arguments: None)
+    monkeypatch.setattr("everlog.tables.local_place.fcntl.flock", lambda *arguments: None)
     store = TableStore(tmp_path / "tables")
     add(store, "facts_edge", [(1, 2, 1)])
     with store.begin() as fast, store.begin() as slow:
@@ -265,7 +266,7 @@ def test_a_stage_that_fails_leaves_the_version_before(tmp_path: Path, spark: Spa
         with pytest.raises(MemoryError):
             run_pipeline(settings, spark, lambda line: None, stages=Stages(materialise=breaks))
         store = TableStore(tmp_path / "tables")
-        assert store.versions() == [] and not list(store.folder.rglob("*.parquet"))
+        assert store.versions() == [] and not list(store.beside.rglob("*.parquet"))
     report = run_pipeline(settings, spark, lambda line: None)
     assert report.version == 1 and {each.name: each.facts for each in report.relations} == {"p": 1, "q": 1}
 

@@ -63,7 +63,7 @@ def problems(folder: Path, text: str) -> SettingsError:
 
 def test_what_is_written_is_read(folder: Path) -> None:
     settings = read_settings(write(folder, GOOD))
-    assert (settings.tables, settings.max_rejects, settings.master) == (folder / "kept", 0.5, "local[2]")
+    assert (settings.tables.beside, settings.max_rejects, settings.master) == (folder / "kept", 0.5, "local[2]")
     assert settings.spark == {"spark.sql.shuffle.partitions": "4", "spark.ui.enabled": "false"}
     assert settings.sources[0].data == str(folder / "edge.csv")
     (output,) = settings.outputs
@@ -118,7 +118,7 @@ trigger = "available-now"
 def test_everything_else_that_is_written_is_read(folder: Path) -> None:
     (folder / "ends.rq").write_text("SELECT DISTINCT ?o WHERE { ?s ?p ?o }", encoding="utf-8")
     settings = read_settings(write(folder, EVERYTHING.format(folder=folder)))
-    assert settings.tables == folder / "kept"
+    assert settings.tables.beside == folder / "kept"
     table, remote = settings.sources
     assert (table.path, table.kind, table.change_column, table.nulls) == (
         str(folder / "edge.csv"),
@@ -191,7 +191,11 @@ def test_patterns_stand_for_files(folder: Path) -> None:
         ('program = "rule.dl"', "P106", 1, "rules.dl"),
         ('program = "rules.dl"\n[[source]]\npath = "egde.csv"', "P106", 3, "edge.csv?"),
         ('program = "rules.dl"\n[[output]]\nrelation = "paths"\npath = "x"', "P107", 3, "did you mean path?"),
-        ('tables = "s3://b/t"\nprogram = "rules.dl"', "P105", 1, "only local folders can be written"),
+        ('tables = "hdfs://b/t"\nprogram = "rules.dl"', "P105", 1, "tables cannot be kept there"),
+        ('program = "rules.dl"\nbeside = "b"', "P105", 2, "beside is for tables in an object store"),
+        ('program = "rules.dl"\n[storage]\nAWS_REGION = "x"', "P105", 2, "storage is for tables in an object store"),
+        ('program = "rules.dl"\ntables = "s3://b/t"\nbeside = "s3://b/x"', "P105", 3, "only local folders"),
+        ('program = "rules.dl"\ntables = "s3://b/t"\n[storage]\nx = [1]', "P103", 4, "x must be a string"),
         (
             'program = "rules.dl"\n[[output]]\nrelation = "path"\npath = "s3a://b/x.csv"',
             "P105",

@@ -207,7 +207,7 @@ def test_what_is_no_updates_fault_stops_the_stream(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch, pytest.raises(OutputError, match="No space left"):
-        patch.setattr("everlog.tables.commits.json.dump", full)
+        patch.setattr("everlog.tables.local_place.os.link", full)
         stream.apply(updates_of_lines("u.jsonl", batch), 0)
     assert stream.apply(updates_of_lines("u.jsonl", batch), 0).updates == 2  # there is room again
     other = everlog.open(tables)

@@ -100,7 +100,7 @@ def apply(
             names = [updates]
         else:
             progress(f"opening {arguments[0]}")
-            kb = stack.enter_context(open_kb(Path(arguments[0]), limits=limits, rewrites=rewrites))
+            kb = stack.enter_context(open_kb(arguments[0], limits=limits, rewrites=rewrites))
             kb.progress = False  # the command has a bar itself
             names = arguments[1:]
         written = stack.enter_context(_opened(changes)) if changes is not None else None

@@ -21,7 +21,7 @@ def compact(kb: KbArgument, as_json: JsonOption = False, *, limits: Limits) -> N
     """
     with outcome(as_json=as_json, limits=limits), open_kb(kb, limits=limits) as opened:
         path = opened.compact()
-        size = path.stat().st_size if path.is_file() else None
+        size = path.stat().st_size if isinstance(path, Path) and path.is_file() else None
         if as_json:
             print_json({"snapshot": str(path), "version": opened.version, "bytes": size})
         else:
@@ -46,7 +46,7 @@ def backup(
 @limited
 def export(
     kb: KbArgument,
-    target: Annotated[Path, typer.Argument(help="A new folder.", metavar="FOLDER")],
+    target: Annotated[str, typer.Argument(help="A new folder, or a place in an object store.", metavar="FOLDER")],
     tables: Annotated[bool, typer.Option("--tables", help="As tables, for a pipeline to go on with.")] = False,
     as_json: JsonOption = False,
     *,

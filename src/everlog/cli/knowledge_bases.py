@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from everlog.addresses import is_remote
 from everlog.cli.progress import Progress
 from everlog.errors import FormatError, NotFoundError, UnknownRelationWarning
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from everlog.store.store import KnowledgeBase
 
 KbArgument = Annotated[
-    Path, typer.Argument(help="The folder of a knowledge base, or the tables of a pipeline.", metavar="KB")
+    str, typer.Argument(help="The folder of a knowledge base, or the tables of a pipeline.", metavar="KB")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
 
@@ -39,13 +40,13 @@ RewritesOption = Annotated[
 ]
 
 
-def read_kb(path: Path, limits: Limits, *, follow: bool = False, strict: bool = False) -> KnowledgeBase:
+def read_kb(path: str | Path, limits: Limits, *, follow: bool = False, strict: bool = False) -> KnowledgeBase:
     """The knowledge base in a folder, to be read: another process may be writing to it."""
     return open_kb(path, limits=limits, read_only=True, follow=follow, strict=strict)
 
 
 def open_kb(
-    path: Path,
+    path: str | Path,
     *,
     limits: Limits,
     make: bool = False,
@@ -59,17 +60,22 @@ def open_kb(
     from everlog.store.opening import open
     from everlog.tables.table_store import is_table_folder
 
-    if not make and not is_folder(path) and not is_table_folder(path):
-        what = "there is no knowledge base in this folder" if path.is_dir() else "there is no such knowledge base"
+    if not make and not is_remote(str(path)) and not is_folder(Path(path)) and not is_table_folder(path):
+        what = "there is no knowledge base in this folder" if Path(path).is_dir() else "there is no such knowledge base"
         raise NotFoundError(f"{path}: {what}", hint=f"make one: everlog load {path} program.dl data.csv")
     return open(path, limits=limits, rewrites=rewrites, read_only=read_only, follow=follow, strict=strict)
 
 
 @contextmanager
-def kept_kb(path: Path, *, limits: Limits, strict: bool = False) -> Iterator[KnowledgeBase]:
+def kept_kb(named: str | Path, *, limits: Limits, strict: bool = False) -> Iterator[KnowledgeBase]:
     """The knowledge base in a folder, made if it is not there; one that was made and got no update goes again."""
     from everlog.store.folders import Folder
 
+    if is_remote(str(named)):  # tables, which a pipeline makes
+        with open_kb(named, limits=limits, strict=strict) as kb:
+            yield kb
+        return
+    path = Path(named)
     folder = Folder(path)
     new = folder.is_free()
     made = [each for each in (path, *path.parents) if not each.exists()]  # innermost first

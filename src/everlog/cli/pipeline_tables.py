@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -78,16 +77,18 @@ def vacuum(
 
 def table_store(named: str) -> TableStore:
     """The tables of a pipeline, by its settings or by their folder."""
+    from everlog.tables.places import table_place
     from everlog.tables.table_store import TableStore, is_table_folder
 
-    path = Path(named)
-    if path.suffix == ".toml":
+    if named.endswith(".toml"):
         from everlog.pipeline.settings import read_settings
 
-        path = read_settings(path).tables
-    if not is_table_folder(path):
-        raise NotFoundError(f"{path}: there are no tables there", hint="everlog pipeline run makes them")
-    return TableStore(path)
+        place = read_settings(named).tables
+    else:
+        place = table_place(named)
+    if not is_table_folder(place):
+        raise NotFoundError(f"{place}: there are no tables there", hint="everlog pipeline run makes them")
+    return TableStore(place)
 
 
 def _version(commit: Commit) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def verify(
 
             opened = materialised(*read_programs([subject], files or []), progress, limits=limits)
         else:
-            opened = read_kb(Path(subject), limits)
+            opened = read_kb(subject, limits)
         with opened as kb:
             progress("deriving from scratch")
             found = kb.verify(engine=engine.value)

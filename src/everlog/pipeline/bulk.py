@@ -73,7 +73,7 @@ def derive_in_bulk(
     }
     dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else no_terms(spark)
     more = view_rules(views)
-    with rounds_folder(spark, transaction.store.folder, wanted_folder) as folder:
+    with rounds_folder(spark, transaction.store.place, wanted_folder) as folder:
         settings = BulkSettings(auxiliaries=True, rounds_folder=folder)
         made = materialise(
             spark, program, given, dictionary.select("id", "key"), says, limits, settings, counts, views=more

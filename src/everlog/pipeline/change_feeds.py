@@ -200,7 +200,8 @@ class _FolderFeed:
         line = f.concat_ws(",", *parts, *(f.col(column).cast("string") for column in _OF_CHANGES))
         lines = changes.select(line.alias("value")).repartition(1)
         delta_files.with_our_errors(
-            lambda: lines.write.option("lineSep", "\n").text(delta_files.spark_path(place)), place
+            lambda: lines.write.option("lineSep", "\n").text(delta_files.spark_path(place)),
+            lambda error: unwritable(place.parent, error),
         )
         with open(place / name, "wb") as target:
             target.write(csv_header([*names, *_OF_CHANGES]) if self._output.header else b"")

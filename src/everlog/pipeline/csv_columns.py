@@ -16,13 +16,13 @@ from pathlib import Path
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
+from everlog.addresses import path_of
 from everlog.formats.compression import open_bytes
 from everlog.formats.fields import MAYBE_NO_STRING
 from everlog.pipeline.documents import gather_documents, parsed_lines
 from everlog.pipeline.gathering import Gathered, text_lines
 from everlog.pipeline.partitions import partition_names, with_partitions
 from everlog.pipeline.picking import SIGNS, Picked, named_csv
-from everlog.pipeline.places import path_of
 from everlog.pipeline.rejects import reading
 from everlog.pipeline.row_parsing import RowReader, parse_csv_lines, split_row
 from everlog.pipeline.source_files import SourceFile

@@ -14,10 +14,10 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from everlog.addresses import path_of
 from everlog.errors import DataError, FormatError
 from everlog.pipeline.parsing import BROKEN
 from everlog.pipeline.picking import count_columns
-from everlog.pipeline.places import path_of
 from everlog.pipeline.rejects import Reject, Rejects, reading
 from everlog.pipeline.source_files import SourceFile
 from everlog.pipeline.sources import InputSource

@@ -24,12 +24,12 @@ from everlog.rules.names import name_rules
 from everlog.rules.syntax import Program
 from everlog.store.changes import Change
 from everlog.store.given_facts import EncodedFacts
-from everlog.store.opening import open as open_knowledge_base
 from everlog.store.store import KnowledgeBase
 from everlog.store.table_journal import PlainRows
 from everlog.store.table_runs import remove_runs
 from everlog.store.updates import Update
 from everlog.tables.layout import VERSION
+from everlog.tables.places import TablePlace, table_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,17 +49,18 @@ def no_rows() -> pa.Table:
 
 
 class OpenedTables:
-    """The tables of a folder, opened in this process: all of their facts (resident), or what is looked at (paged)."""
+    """Tables, opened in this process: all of their facts (resident), or what is looked at (paged)."""
 
-    def __init__(self, folder: Path, limits: Limits, way: str) -> None:
+    def __init__(self, where: str | Path | TablePlace, limits: Limits, way: str) -> None:
         """Raises NeedsBulk where the tables lack what the paged way goes on from."""
-        self._folder, self._limits, self._engine = folder, limits, _ENGINES[way]
+        self._place, self._limits, self._engine = table_place(where), limits, _ENGINES[way]
         self._noted: list[tuple[str, pa.Table, Mapping[str, str]]] = []
         self._learned: list[tuple[int, str]] = []
         self._open()
 
     def _open(self) -> None:
-        self.kb: KnowledgeBase = open_knowledge_base(self._folder, engine=self._engine, limits=self._limits)
+        self.kb = KnowledgeBase(engine=self._engine, limits=self._limits)
+        self.kb.open_tables(self._place, read_only=False)
         assert self.kb.tables is not None, "it was opened from tables"
         self.tables = self.kb.tables
 
@@ -115,7 +116,7 @@ class OpenedTables:
         except DamagedRunsError as error:
             logger.warning("%s; they are made again", error.message)
             self.close()
-            remove_runs(self._folder)
+            remove_runs(self._place.beside)
             self._open()
             self._tell(info)
             made = change()

@@ -91,7 +91,7 @@ class Upkeep:
         with collisions():
             terms = incoming.new_terms.toArrow()
         rows = change.toArrow() if change is not None else no_rows()
-        with OpenedTables(self.store.folder, self.limits, way.name) as opened:
+        with OpenedTables(self.store.place, self.limits, way.name) as opened:
             if incoming.rejects is not None:
                 opened.note(REJECTS, incoming.rejects.toArrow(), REJECT_COLUMNS)
             opened.learn(zip(terms["id"].to_pylist(), terms["key"].to_pylist(), strict=True))
@@ -130,6 +130,6 @@ class Upkeep:
         """Views that are not described in bulk are made in this process, as a version of their own."""
         self.says(f"views in this process, since there is a LIMIT inside of them: {', '.join(names)}")
         way = way_in_process(MaintainSettings(), commit)
-        with OpenedTables(self.store.folder, self.limits, way.name) as opened:
+        with OpenedTables(self.store.place, self.limits, way.name) as opened:
             opened.update(no_rows(), [], self.program, self.views, incoming.info)
         return self.store.commit()

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from everlog.addresses import one_spelling
 from everlog.formats.compression import replacing
 from everlog.pipeline.outputs import Output
-from everlog.pipeline.places import one_spelling
 
 RECORD = "_outputs.json"
 

@@ -178,7 +178,8 @@ def _write_lines(frame: DataFrame, output: Output, place: Path) -> None:
     lines = frame.select(line.alias("value"))
     try:
         delta_files.with_our_errors(
-            lambda: lines.write.option("lineSep", "\n").text(delta_files.spark_path(place)), place
+            lambda: lines.write.option("lineSep", "\n").text(delta_files.spark_path(place)),
+            lambda error: unwritable(place.parent, error),
         )
     except Exception as error:
         _, found, rest = str(error).partition(key_texts.REFUSED)

@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from everlog.addresses import lost_scheme
 from everlog.errors import OutputError
-from everlog.pipeline.places import lost_scheme
 from everlog.tables.commits import unwritable
 
 FORMATS = ("delta", "parquet", "csv", "nt", "nq")

@@ -15,9 +15,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+from everlog.addresses import without_scheme
 from everlog.errors import DataError
 from everlog.facts.terms import Term, key_of
-from everlog.pipeline.places import without_scheme
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

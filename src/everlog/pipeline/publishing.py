@@ -82,7 +82,7 @@ class Publishing:
             for output in outputs
             if (state := self._state(output)) is not None
         }
-        due = due_outputs(self.store.folder, outputs, states)
+        due = due_outputs(self.store.beside, outputs, states)
         facts, rows = {}, 0
         for output in {each.key: each for each in due if each.key in states}.values():
             facts[output.key] = self._facts(output)
@@ -90,7 +90,7 @@ class Publishing:
         wanted = [output for output in due if self._is_there(output)]
         with collisions():
             written: list[Path] = self.stages.publish(self.spark, facts, wanted, self.says)
-        remember_outputs(self.store.folder, wanted, states)
+        remember_outputs(self.store.beside, wanted, states)
         if len(due) < len(outputs):
             self.says(f"{len(outputs) - len(due)} outputs are up to date")
         return written, rows
@@ -118,7 +118,7 @@ class Publishing:
         try:
             with collisions():
                 told = tell_changes(
-                    self.store.folder, output, lambda since: self._changes(output, since), self.commit.version
+                    self.store.beside, output, lambda since: self._changes(output, since), self.commit.version
                 )
         except HistoryError as error:
             raise OutputError(

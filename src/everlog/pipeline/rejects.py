@@ -19,9 +19,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from everlog.addresses import path_of
 from everlog.errors import DataError, EverlogError, FormatError
 from everlog.formats.compression import open_bytes
-from everlog.pipeline.places import path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from everlog.addresses import path_of
 from everlog.errors import DataError
 from everlog.facts.blocks import FactBlock
 from everlog.formats.fields import WrongField, typed_columns
@@ -24,7 +25,6 @@ from everlog.formats.jsonl import decode_json, key_of_json
 from everlog.pipeline.parsing import Batches, Blocks, RowLog, by_file, facts_of, halving, keys_of_block, reason_of
 from everlog.pipeline.partitions import Partition
 from everlog.pipeline.picking import SIGNS_TOLD, Picked, count_columns, sign_of
-from everlog.pipeline.places import path_of
 from everlog.pipeline.sources import InputSource
 
 EMPTY = '"'  # the key of the empty string

@@ -1,7 +1,8 @@
 """What does a pipeline.toml say?
 
     program = "rules.dl"            # the rules; their @import and @export lines count too
-    tables = "tables"               # where facts are stored between runs (tables/table_store.py); a local folder
+    tables = "tables"               # where facts are stored between runs (tables/table_store.py); or s3://bucket/…
+    beside = "beside_tables"        # a local folder for what cannot be in an object store, where tables are in one
     results = "out"                 # where outputs with a relative path go; beside this file by default
     max_rejects = 0.01              # the share of a source's lines that may be malformed; with more a run fails
 
@@ -50,6 +51,9 @@
     on_error = "set-aside"          # an update that cannot be applied; or "stop"
     trigger = 1                     # seconds between two looks, or "available-now": apply what is there and end
 
+    [storage]                       # options for tables in an object store, as deltalake knows them
+    AWS_ENDPOINT_URL = "https://…"  # what is not said here may be in the environment
+
     [spark]
     master = "local[*]"
     "spark.sql.shuffle.partitions" = 8
@@ -66,13 +70,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from everlog.errors import EverlogError, ProgramError
+from everlog.addresses import is_remote, local_text
+from everlog.errors import EverlogError, ProgramError, UsageError
 from everlog.facts.missing import NULLS
 from everlog.formats.compression import check_readable
 from everlog.limits import Limits
 from everlog.pipeline import settings_parts as parts
 from everlog.pipeline.outputs import OUTPUT_KINDS, REMOTE_HINT, Output
-from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.settings_outputs import Outputs
 from everlog.pipeline.settings_parts import MaintainSettings, StreamSettings, ViewSettings
 from everlog.pipeline.settings_sources import Sources
@@ -95,6 +99,7 @@ from everlog.rules.checks import check_program
 from everlog.rules.mentions import mentioned
 from everlog.rules.parser import read_program
 from everlog.rules.syntax import Program
+from everlog.tables.places import TablePlace, table_place
 
 __all__ = ["MaintainSettings", "Settings", "SettingsError", "StreamSettings", "ViewSettings", "read_settings"]
 
@@ -111,7 +116,7 @@ class Settings:
     program_hash: str  # of the rules' text
     sources: tuple[InputSource, ...]
     outputs: tuple[Output, ...]
-    tables: Path
+    tables: TablePlace
     max_rejects: float = MAX_REJECTS
     master: str | None = None
     spark: Mapping[str, str] = field(default_factory=dict)
@@ -134,7 +139,7 @@ def read_settings(path: str | Path) -> Settings:
 
 class _Pipeline(TomlReader):
     keys = {
-        "": {"program": TEXT, "tables": TEXT, "results": TEXT, "max_rejects": SHARE},
+        "": {"program": TEXT, "tables": TEXT, "beside": TEXT, "results": TEXT, "max_rejects": SHARE},
         "source": {
             "path": TEXT,
             "format": TEXT,
@@ -164,10 +169,11 @@ class _Pipeline(TomlReader):
         "limits": {"rounds": COUNT, "facts": COUNT, "seconds": SECONDS},
         "maintain": {"way": parts.WAYS, "memory": SIZE, "rounds_folder": TEXT},
         "stream": {"folder": TEXT, "checkpoint": TEXT, "on_error": parts.ON_ERROR, "trigger": TRIGGER},
+        "storage": {},
         "spark": {},
     }
     needed = {"": ("program",), "source": ("path",), "output": ("path",), "view": ("name", "query")}
-    once = ("limits", "maintain", "stream", "spark")
+    once = ("limits", "maintain", "stream", "storage", "spark")
     examples = {
         "program": 'program = "rules.dl"',
         "path": 'path = "data.csv"',
@@ -191,7 +197,7 @@ class _Pipeline(TomlReader):
         top = self.table("", 0, {key: value for key, value in self.data.items() if key not in self.keys})
         inputs = [self.table("source", number, each) for number, each in enumerate(self.tables("source"))]
         wanted = [self.table("output", number, each) for number, each in enumerate(self.tables("output"))]
-        tables = self._folder(folder, top, "tables", "tables")
+        tables = self._tables(folder, top)
         master, confs = parts.read_spark(self)
         limits, maintain = parts.read_limits(self), parts.read_maintain(self, folder)
         stream = parts.read_stream(self, folder, tables)
@@ -236,6 +242,23 @@ class _Pipeline(TomlReader):
             self.report("P105", "only local folders can be written", self.places.value("", 0, key), help=REMOTE_HINT)
             text = usual
         return folder / local_text(text)
+
+    def _tables(self, folder: Path, top: dict[str, Any]) -> TablePlace:
+        """Where the tables are."""
+        where, storage = top.get("tables", "tables"), parts.read_storage(self)
+        beside = self._folder(folder, top, "beside", "beside_tables").absolute()
+        if not is_remote(where):
+            for key in ("beside", "storage"):
+                if key in self.data:
+                    what = f"{key} is for tables in an object store"
+                    said = self.places.key("", 0, key) or self.places.header(key, 0)
+                    self.report("P105", what, said, help='leave it out, or tables = "s3://bucket/prefix"')
+            return table_place(folder / local_text(where))
+        try:
+            return table_place(where, storage, beside)
+        except UsageError as error:
+            self.report("P105", error.message, self.places.value("", 0, "tables"), help=error.hint)
+            return table_place(folder / "tables")
 
     def _program(self, folder: Path, top: dict[str, Any]) -> Program | None:
         if "program" not in top:

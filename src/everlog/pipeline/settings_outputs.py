@@ -10,9 +10,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from everlog.addresses import is_remote, local_text, one_spelling
 from everlog.pipeline.output_names import column_names, names_problem
 from everlog.pipeline.outputs import FORMATS, REMOTE_HINT, Output, output_problem
-from everlog.pipeline.places import is_remote, local_text, one_spelling
 from everlog.pipeline.settings_sources import Sources
 from everlog.pipeline.sources import InputSource
 from everlog.pipeline.toml_reader import TomlReader
@@ -22,6 +22,7 @@ from everlog.store.file_names import file_names, tell_changed
 from everlog.store.view_queries import ViewQuery
 from everlog.store.view_rows import shown_names
 from everlog.tables.layout import VERSION, WEIGHT
+from everlog.tables.places import TablePlace
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class Outputs:
     def _names(self, relation: str) -> tuple[str, ...] | None:
         return None if self.program is None else column_names(self.program, self.inputs, relation)
 
-    def check_places(self, outputs: Sequence[Output], tables: Path, program: Path | None, toml: Path) -> None:
+    def check_places(self, outputs: Sequence[Output], tables: TablePlace, program: Path | None, toml: Path) -> None:
         """Report outputs that would overwrite each other, a source, the program, the settings or the tables."""
         seen: dict[Path, str] = {}
         for output in outputs:
@@ -129,11 +130,11 @@ class Outputs:
                 self.reader.report("P108", problem, self._line_of(output.path.name), help=help)
             seen[place] = output.key
 
-    def _overwritten(self, place: Path, tables: Path, program: Path | None, toml: Path) -> str | None:
+    def _overwritten(self, place: Path, tables: TablePlace, program: Path | None, toml: Path) -> str | None:
         for path, what in ((program, "the program"), (toml, "the settings themselves")):
             if path is not None and one_spelling(path).is_relative_to(place):
                 return f"{place} would overwrite {what}, {path}"
-        kept = one_spelling(tables)
+        kept = one_spelling(tables.beside)
         if place.is_relative_to(kept) or kept.is_relative_to(place):
             return f"{place} would overwrite the tables in {tables}"
         for text in self.sources.files:

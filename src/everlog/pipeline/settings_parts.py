@@ -1,4 +1,4 @@
-"""What do the small tables of a pipeline.toml say: [spark], [limits], [maintain], [[view]], [stream]?"""
+"""What do the small tables of a pipeline.toml say: [spark], [limits], [storage], [maintain], [[view]], [stream]?"""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from everlog.addresses import is_remote, local_text
 from everlog.errors import EverlogError, SparqlError, UsageError
 from everlog.formats.compression import check_readable
 from everlog.limits import Limits
-from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.toml_reader import TomlReader, flat, named, read_size
 from everlog.rules.syntax import Program
+from everlog.tables.places import TablePlace
 
 if TYPE_CHECKING:
     from everlog.store.view_queries import ViewQuery
@@ -103,6 +104,22 @@ def _check(reader: TomlReader, key: str, settings: Mapping[str, str]) -> None:
         reader.report("P103", error.message, reader.places.value("spark", 0, key), help=error.hint)
 
 
+def read_storage(reader: TomlReader) -> dict[str, str]:
+    """The options for an object store, whatever their names are."""
+    data = reader.data.get("storage", {})
+    if not isinstance(data, dict):
+        reader.report("P103", "storage is not a table", reader.places.key("", 0, "storage"), help="write [storage]")
+        return {}
+    options: dict[str, str] = {}
+    for key, value in flat(data):
+        if isinstance(value, str | int | float):
+            options[key] = str(value).lower() if isinstance(value, bool) else str(value)
+        else:
+            what = f"{key} must be a string, a number, true or false, not {named(value)}"
+            reader.report("P103", what, reader.places.value("storage", 0, key))
+    return options
+
+
 def read_limits(reader: TomlReader) -> Limits:
     return replace(Limits(), **reader.one_table("limits"))
 
@@ -114,17 +131,18 @@ def read_maintain(reader: TomlReader, folder: Path) -> MaintainSettings:
     return MaintainSettings(data.get("way", "auto"), memory, rounds)
 
 
-def read_stream(reader: TomlReader, folder: Path, tables: Path) -> StreamSettings | None:
+def read_stream(reader: TomlReader, folder: Path, tables: TablePlace) -> StreamSettings | None:
     """The stream, or None where there is no such table; what is remote is left to Spark."""
     data = reader.one_table("stream")
     if "stream" not in reader.data:
         return None
 
+    beside = tables.beside
     return StreamSettings(
         _place(folder, data["folder"]) if "folder" in data else None,
         _place(folder, data["checkpoint"])
         if "checkpoint" in data
-        else str(tables.with_name(f"{tables.name}_stream").absolute()),
+        else str(beside.with_name(f"{beside.name}_stream").absolute()),
         data.get("on_error", "set-aside"),
         data.get("trigger", 1.0),
     )

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from everlog.addresses import is_remote, local_text
 from everlog.errors import EverlogError, NotFoundError, UsageError
 from everlog.formats.reading import RDF_FORMATS
-from everlog.pipeline.places import is_remote, local_text
 from everlog.pipeline.source_files import SourceFile, source_files
 from everlog.pipeline.source_kinds import HINT, Kinds
 from everlog.pipeline.sources import InputSource, is_table, misfits, relations_of

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from everlog.addresses import BEFORE_PATH, is_remote, path_of, without_scheme
 from everlog.errors import DataError, EverlogError, FormatError, NotFoundError, UsageError
 from everlog.formats import update_files
 from everlog.formats.compression import COMPRESSIONS, check_readable, split_name
 from everlog.formats.reading import format_of
 from everlog.pipeline.delta_sources import delta_files_of, is_delta
 from everlog.pipeline.partitions import Partition, path_partitions
-from everlog.pipeline.places import BEFORE_PATH, is_remote, path_of, without_scheme
 from everlog.pipeline.sources import InputSource, check_options
 
 if TYPE_CHECKING:

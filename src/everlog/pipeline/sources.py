@@ -20,10 +20,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from everlog.addresses import is_remote, local_text
 from everlog.errors import UsageError
 from everlog.facts.missing import NULLS
 from everlog.formats.reading import RDF_FORMATS, TABLE_FORMATS
-from everlog.pipeline.places import is_remote, local_text
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

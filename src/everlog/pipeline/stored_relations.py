@@ -42,7 +42,7 @@ def stored_relation(store: TableStore, name: str, version: int | None = None) ->
     """
     commit = store.commit(version)
     if not commit.version:
-        raise NotFoundError(f"{store.folder}: there are no tables", hint="run a pipeline first, or check the path")
+        raise NotFoundError(f"{store.place}: there are no tables", hint="run a pipeline first, or check the path")
     tables = relation_tables(commit)
     if name in tables and not is_auxiliary(name):
         state = tables[name]
@@ -53,13 +53,13 @@ def stored_relation(store: TableStore, name: str, version: int | None = None) ->
         known = sorted({*(each for each in tables if not is_auxiliary(each)), *views})
         near = get_close_matches(name, known, n=1)
         raise NotFoundError(
-            f"{store.folder}: version {commit.version} has no relation or view {name}; it has {', '.join(known)}",
+            f"{store.place}: version {commit.version} has no relation or view {name}; it has {', '.join(known)}",
             hint=f"did you mean {near[0]}?" if near else None,
         )
     if view.query.form != "select" or view.is_cut or view.query.columns != view.query.shown:
         raise UsageError(
             f"the view {name} shows its rows in an order, cut, or as a graph, which a table cannot",
-            hint=f"read it in process: everlog.open({str(store.folder)!r}).view({name!r})",
+            hint=f"read it in process: everlog.open({str(store.place)!r}).view({name!r})",
         )
     return StoredRelation(name, table_of(view.relation), commit.version, tables[view.relation], tuple(view.query.shown))
 

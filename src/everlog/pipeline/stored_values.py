@@ -20,6 +20,7 @@ from everlog.dictionary.hashed_ids import BLANK, INTEGER, IRI, OTHER, STRING, UN
 from everlog.errors import DataError
 from everlog.facts.arrays import array_of_keys, text_of_key
 from everlog.facts.terms import Literal, key_of, term_of
+from everlog.tables.places import TablePlace
 
 Ids = npt.NDArray[np.int64]
 
@@ -29,14 +30,15 @@ _TEXTS = {IRI, BLANK, STRING}
 class StoredTerms:
     """The terms of a dictionary, as far as somebody asks for them."""
 
-    def __init__(self, files: Sequence[str]) -> None:
-        self._files = files
+    def __init__(self, place: TablePlace, files: Sequence[str]) -> None:
+        self._place, self._files = place, files
 
     def keys(self, ids: Ids) -> list[str]:
         """The keys of distinct ids, in ascending order, none of which is an integer's."""
         found: dict[int, str] = {}
         for file in self._files if len(ids) else ():
-            with pq.ParquetFile(file) as opened:
+            name, filesystem = self._place.inside(file), self._place.filesystem()
+            with self._place.talking(), pq.ParquetFile(name, filesystem=filesystem) as opened:
                 for number in range(opened.metadata.num_row_groups):
                     found.update(_found(opened, number, ids))
         missing = next((id_ for id_ in ids.tolist() if id_ not in found), None)

@@ -23,6 +23,7 @@ from everlog.errors import (
     EverlogError,
     NeedsBulk,
     OutputError,
+    StorageError,
     StoreInUseError,
     UsageError,
 )
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 SET_ASIDE = "_set_aside"
 # Errors of the place that updates are written to: setting updates aside would not help.
-_NOT_ITS_FAULT = (OutputError, CommitConflictError, StoreInUseError, EngineError, DamagedLogError)
+_NOT_ITS_FAULT = (OutputError, StorageError, CommitConflictError, StoreInUseError, EngineError, DamagedLogError)
 _FILES = "path string, modificationTime timestamp, length bigint, content binary"
 
 
@@ -76,12 +77,12 @@ class UpdateStream:
         Without a session what the paged way cannot follow is an error.
         """
         self.id = ""  # of the stream's checkpoint, once Spark has made it
-        self._notes = BatchNotes(Path(settings.tables), stream)
-        self._log = BatchLog(Path(settings.tables), stream, self._notes.name)
+        self._notes = BatchNotes(settings.tables.beside, stream)
+        self._log = BatchLog(settings.tables.beside, stream, self._notes.name)
         self._settings, self._spark = settings, spark
         self.way = way_in_process(settings.maintain, TableStore(settings.tables).commit())
         self._open()
-        self._folder, self._stream, self._on_error = Path(settings.tables), stream, on_error
+        self._folder, self._stream, self._on_error = settings.tables.beside, stream, on_error
         self._says = says or (lambda report: None)
         self.reports: list[BatchReport] = []
 

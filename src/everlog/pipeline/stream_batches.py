@@ -19,8 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from everlog.addresses import is_remote, path_of
 from everlog.formats.compression import replacing
-from everlog.pipeline.places import is_remote, path_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

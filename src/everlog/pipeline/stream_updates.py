@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from everlog.addresses import path_of
 from everlog.errors import EverlogError
 from everlog.formats.update_files import EXTENSIONS
-from everlog.pipeline.places import path_of
 from everlog.store.updates import Place, Update, read_updates
 
 

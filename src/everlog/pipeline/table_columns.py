@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from everlog.addresses import path_of
 from everlog.errors import DataError, FormatError, UsageError
 from everlog.formats.arrow_columns import value_type
 from everlog.formats.compression import open_bytes
@@ -25,7 +26,6 @@ from everlog.pipeline.documents import gather_documents
 from everlog.pipeline.gathering import Gathered
 from everlog.pipeline.partitions import partition_names, with_partitions
 from everlog.pipeline.picking import SIGNS_TOLD, Picked, picked
-from everlog.pipeline.places import path_of
 from everlog.pipeline.rejects import Reject, reading
 from everlog.pipeline.row_parsing import EMPTY
 from everlog.pipeline.source_files import SourceFile

@@ -13,28 +13,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from pyspark.sql.types import StructType
 
 from everlog.engines.spark.tagged import RELATION, id_columns, tag
 from everlog.pipeline.bulk_facts import Batches
-from everlog.pipeline.delta_files import spark_path, with_our_errors
+from everlog.pipeline.delta_files import with_our_errors
+from everlog.pipeline.table_files import WRITTEN, frame_of_files, write_files
 from everlog.store.table_folders import DICTIONARY
 from everlog.tables.commits import Commit, TableState
 from everlog.tables.layout import BAG, DERIVATIONS, EXPLICIT, PLAIN, RANK, STATE, VERSION, WEIGHT, fact_columns
 from everlog.tables.table_store import TableFiles, TableStore
-from everlog.tables.writing import Place, TableTransaction
+from everlog.tables.writing import NewFiles, TableTransaction
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_WRITTEN = StructType(
-    [StructField("relation", IntegerType()), StructField("file", StringType()), StructField("rows", LongType())]
-)
 
 Mapped = Callable[[Batches, StructType], DataFrame]  # what a function makes of the batches of tagged rows
 
@@ -65,10 +61,10 @@ def no_terms(spark: SparkSession) -> DataFrame:
 
 
 def read_files(spark: SparkSession, store: TableStore, state: TableState, files: TableFiles) -> DataFrame:
-    base = _frame(spark, store, state, files.base)
+    base = frame_of_files(spark, store.place, state, files.base)
     if not files.changes:
         return base
-    changes = _frame(spark, store, state, files.changes)
+    changes = frame_of_files(spark, store.place, state, files.changes)
     if state.kind == PLAIN or state.gains_only:
         return base.unionAll(changes)
     names = list(state.columns)
@@ -88,17 +84,8 @@ def _is_there(state: TableState) -> Column:
 def read_changes(spark: SparkSession, store: TableStore, table: str, since: int, until: int | None = None) -> DataFrame:
     """What happened to a table after a version: its rows with a weight."""
     files, state = store.change_files(table, since, until)
-    frame = _frame(spark, store, state, files)
+    frame = frame_of_files(spark, store.place, state, files)
     return frame if state.kind == PLAIN else frame.where(f.col(WEIGHT) != 0)
-
-
-def _frame(spark: SparkSession, store: TableStore, state: TableState, files: Sequence[str]) -> DataFrame:
-    # The schema is given, not read from a file: no job is needed, and a table without files still has columns.
-    schema = ", ".join(f"`{name}` {type_}" for name, type_ in state.all_types.items())
-    if not files:
-        return spark.createDataFrame([], schema)
-    base = spark_path(store.folder / state.folder)
-    return spark.read.schema(schema).option("basePath", base).parquet(*(spark_path(Path(file)) for file in files))
 
 
 # --- writing ----------------------------------------------------------------------------------------------------------
@@ -117,8 +104,7 @@ def append_plain(transaction: TableTransaction, table: str, frame: DataFrame, co
     """Let Spark write rows of a plain table; returns how many."""
     place = transaction.begin_write(table, columns, PLAIN)
     rows = frame.select(*columns, f.lit(transaction.version).cast("long").alias(VERSION))
-    with_our_errors(lambda: rows.write.parquet(spark_path(place.path)), place.path)
-    return transaction.end_write(place)
+    return transaction.end_write(place, write_files(rows, transaction.store.place, place.folder, place.state))
 
 
 def append_tagged(transaction: TableTransaction, mapped: Mapped, targets: Sequence[Target]) -> dict[str, int]:
@@ -129,30 +115,30 @@ def append_tagged(transaction: TableTransaction, mapped: Mapped, targets: Sequen
     """
     places = [transaction.begin_write(target.table, fact_columns(target.arity), target.kind) for target in targets]
     for place in places:
-        place.path.mkdir(parents=True, exist_ok=True)
+        transaction.store.place.make_folder(place.folder)
     written: dict[int, list[str]] = {}
     rows: dict[int, int] = dict.fromkeys(range(len(targets)), 0)
-    write = _writer(places, targets, transaction.version)
+    write = _writer(transaction, places, targets)
 
     def run() -> None:
-        for row in mapped(write, _WRITTEN).collect():
+        for row in mapped(write, WRITTEN).collect():
             written.setdefault(row["relation"], []).append(row["file"])
             rows[row["relation"]] += row["rows"]
 
-    with_our_errors(run, transaction.store.folder / "tables")
+    with_our_errors(run, transaction.store.place.failure)
     for number, place in enumerate(places):
         transaction.end_write(place, written.get(number, []))
     return {target.table: rows[number] for number, target in enumerate(targets)}
 
 
-def _writer(places: Sequence[Place], targets: Sequence[Target], version: int) -> Batches:
-    paths = [str(place.path) for place in places]
+def _writer(transaction: TableTransaction, places: Sequence[NewFiles], targets: Sequence[Target]) -> Batches:
+    where, version, folders = transaction.store.place, transaction.version, [place.folder for place in places]
     columns = [id_columns(target.arity) for target in targets]
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from everlog.pipeline.table_tasks import write_batches
 
-        return write_batches(batches, paths, columns, version)
+        return write_batches(batches, where, folders, columns, version)
 
     return write
 

@@ -10,6 +10,7 @@ that it goes on after a restart where it was. Options:
     relation     which relation or view
     version      at which version; of changes, up to which
     changes      the changes instead of the rows; also for spark.read
+    storage.…    for tables in an object store: its options, such as storage.aws_endpoint_url
     since        of changes: those after this version, all by default; "latest" for those to come
 
 Columns are named (stored_relations.py) and typed (stored_values.py). For the types the ids of all rows are looked at,
@@ -21,15 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
 
 from everlog.errors import UsageError
-from everlog.pipeline.places import is_remote, local_text
 from everlog.tables.layout import BAG, VERSION, WEIGHT
+from everlog.tables.places import TablePlace, table_place
 from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from everlog.tables.commits import TableState
 
 BASE, NET, FEED = "base", "net", "feed"
+_STORAGE = "storage."
 _ABOUT = (WEIGHT, VERSION)  # of a change
 _NO_ARGUMENTS = "c0 string"  # a table needs a column; so does a fact without arguments
 _BYTES_A_PARTITION = 64 << 20
@@ -59,15 +60,15 @@ class _Files(InputPartition):
     base: list[str]
     changes: list[str]
 
-    def rows(self, state: TableState) -> pa.Table:
+    def rows(self, place: TablePlace, state: TableState) -> pa.Table:
         """The rows, as ids."""
         import pyarrow.compute as pc
 
         from everlog.tables.netting import changed_rows, read_files, untouched_rows
 
-        changes = read_files(self.changes, state)
+        changes = read_files(place, self.changes, state)
         if self.what == BASE:
-            return untouched_rows(read_files(self.base, state), changes, state)
+            return untouched_rows(read_files(place, self.base, state), changes, state)
         return changed_rows(changes, state) if self.what == NET else changes.filter(pc.not_equal(changes[WEIGHT], 0))
 
 
@@ -77,13 +78,14 @@ class EverlogSource(DataSource):
     def __init__(self, options: Any) -> None:
         self.options = options
         path, relation = options.get("path"), options.get("relation")
-        if not path or is_remote(path):
-            raise UsageError("tables are read from a local folder", hint='name it: .load("tables")')
+        if not path:
+            raise UsageError("no tables are named", hint='say where they are: .load("tables")')
         if not relation:
             raise UsageError("no relation is named", hint='say which to read: .option("relation", "path")')
         self.changes = options.get("changes", "false").lower() == "true"
-        self.folder = Path(local_text(path)).absolute()
-        store = TableStore(self.folder)
+        storage = {key.removeprefix(_STORAGE): value for key, value in options.items() if key.startswith(_STORAGE)}
+        self.place = table_place(path, storage)
+        store = TableStore(self.place)
         # The version is chosen here, once: whoever counts and then reads this frame sees one version.
         said = options.get("version")
         self.stored = _stored(store, relation, None if said is None else _number("version", said))
@@ -112,11 +114,11 @@ class EverlogSource(DataSource):
         from everlog.pipeline.stored_relations import dictionary_files
         from everlog.pipeline.stored_values import StoredTerms, distinct_ids, type_of_ids
 
-        store, state = TableStore(self.folder), self.stored.state
+        store, state = TableStore(self.place), self.stored.state
         parts = self.change_partitions(self.since, self.stored.version) if self.changes else self._row_partitions()
-        rows = (part.rows(state) for part in parts)
+        rows = (part.rows(self.place, state) for part in parts)
         found = distinct_ids([table[name] for name in state.columns] for table in rows)
-        terms = StoredTerms(dictionary_files(store, self.stored.version))
+        terms = StoredTerms(self.place, dictionary_files(store, self.stored.version))
         return [type_of_ids(ids, terms) for ids in found] or ["string"] * len(state.columns)
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -134,13 +136,13 @@ class EverlogSource(DataSource):
     # --- what is read -------------------------------------------------------------------------------------------------
 
     def _row_partitions(self) -> list[_Files]:
-        files = self.stored.files(TableStore(self.folder))
-        parts = [_Files(BASE, some, files.changes) for some in _grouped(files.base)]
+        files = self.stored.files(TableStore(self.place))
+        parts = [_Files(BASE, some, files.changes) for some in _grouped(self.place, files.base)]
         return [*parts, _Files(NET, [], files.changes)] if files.changes else parts
 
     def change_partitions(self, since: int, until: int) -> list[_Files]:
-        files, _ = TableStore(self.folder).change_files(self.stored.table, since, until)
-        return [_Files(FEED, [], some) for some in _grouped(files)]
+        files, _ = TableStore(self.place).change_files(self.stored.table, since, until)
+        return [_Files(FEED, [], some) for some in _grouped(self.place, files)]
 
     def batches(self, part: InputPartition, schema: StructType, version: int) -> Iterator[pa.RecordBatch]:
         """The rows of some files, decoded."""
@@ -160,10 +162,10 @@ class EverlogSource(DataSource):
                 + (", a weight and a version" if about else ""),
                 hint="name each column once, in the order of the relation's arguments",
             )
-        rows = part.rows(state)
+        rows = part.rows(self.place, state)
         if state.kind == BAG and not self.changes:
             rows = _repeated(rows)
-        terms = StoredTerms(dictionary_files(TableStore(self.folder), version))
+        terms = StoredTerms(self.place, dictionary_files(TableStore(self.place), version))
         if state.columns:
             decoder = Decoder(self.stored.name, wanted.names[:width], wanted.types[:width], terms)
             columns = decoder.columns([rows[name].to_numpy() for name in state.columns])
@@ -197,14 +199,14 @@ class _StreamReader(DataSourceStreamReader):
 
     def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:
         """The newest version; Spark 4.1 gives no arguments."""
-        return {"version": TableStore(self._source.folder).commit().version}
+        return {"version": TableStore(self._source.place).commit().version}
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[InputPartition]:
         return self._source.change_partitions(start["version"], end["version"])
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         # Terms stay in the dictionary: the newest has all that any version needs.
-        newest = TableStore(self._source.folder).commit().version
+        newest = TableStore(self._source.place).commit().version
         return self._source.batches(partition, self._schema, newest)
 
 
@@ -221,13 +223,13 @@ def _number(option: str, said: str) -> int:
         raise UsageError(f"{option} is {said!r}, which is no number", hint="versions count from 1") from None
 
 
-def _grouped(files: Sequence[str]) -> Iterator[list[str]]:
+def _grouped(place: TablePlace, files: Sequence[str]) -> Iterator[list[str]]:
     """Files in groups that are worth a task each."""
     some: list[str] = []
     size = 0
     for file in files:
         some.append(file)
-        size += Path(file).stat().st_size
+        size += place.size(file)
         if size >= _BYTES_A_PARTITION:
             yield some
             some, size = [], 0

@@ -3,34 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from everlog.engines.spark.tagged import RELATION
+from everlog.tables.commits import TableState
 from everlog.tables.layout import STATE, VERSION, arrow_schema, fact_columns
+from everlog.tables.places import TablePlace
 
 _GATHERED = 1 << 17  # rows of a relation that are gathered before they are written
 
 
 def write_batches(
-    batches: Iterable[pa.RecordBatch], places: Sequence[str], columns: Sequence[Sequence[str]], version: int
+    batches: Iterable[pa.RecordBatch],
+    place: TablePlace,
+    folders: Sequence[str],
+    columns: Sequence[Sequence[str]],
+    version: int,
 ) -> Iterator[pa.RecordBatch]:
-    """Write tagged facts below the place of their relation; tells which files have how many rows."""
-    from pyspark import TaskContext
-
-    context = TaskContext.get()
-    name = f"part-{context.partitionId():05d}-{context.taskAttemptId()}.parquet" if context else "part-0.parquet"
-    files: dict[int, _File] = {}
+    """Write tagged facts into the folder of their relation; tells which files have how many rows."""
+    name, files = _file_name(), dict[int, _File]()
     for batch in batches:
         for number, rows in _by_relation(batch):
             if number not in files:
-                files[number] = _File(Path(places[number]) / name, columns[number], version)
+                schema = arrow_schema({**fact_columns(len(columns[number])), **STATE})
+                files[number] = _File(place, folders[number], name, schema, version)
             files[number].add(rows)
-    written = [(number, files[number].close()) for number in sorted(files)]
-    yield pa.RecordBatch.from_pydict(
+    yield _told(name, [(number, files[number].close()) for number in sorted(files)])
+
+
+def write_rows(
+    batches: Iterable[pa.RecordBatch], place: TablePlace, folder: str, state: TableState
+) -> Iterator[pa.RecordBatch]:
+    """Write rows of one table, with all of its columns, into a folder; tells the same."""
+    name = _file_name()
+    file = _File(place, folder, name, arrow_schema(state.all_types))
+    for batch in batches:
+        file.add(batch)
+    rows = file.close()
+    yield _told(name, [(0, rows)] if rows else [])
+
+
+def _file_name() -> str:
+    """A name that no other task, or try of this one, has."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return f"part-{context.partitionId():05d}-{context.taskAttemptId()}.parquet" if context else "part-0.parquet"
+
+
+def _told(name: str, written: Sequence[tuple[int, int]]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict(
         {
             "relation": pa.array([number for number, _ in written], pa.int32()),
             "file": pa.array([name for _ in written], pa.string()),
@@ -49,9 +74,12 @@ def _by_relation(batch: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
 class _File:
     """A Parquet file that is being written."""
 
-    def __init__(self, path: Path, columns: Sequence[str], version: int) -> None:
-        self._path, self._columns, self._version = path, list(columns), version
-        self._schema = arrow_schema({**fact_columns(len(columns)), **STATE})
+    def __init__(
+        self, place: TablePlace, folder: str, name: str, schema: pa.Schema, version: int | None = None
+    ) -> None:
+        """`version`: of all rows, where they do not say it themselves."""
+        self._place, self._folder, self._name = place, folder, name
+        self._schema, self._version = schema, version
         self._writer: pq.ParquetWriter | None = None
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._written = 0
@@ -63,20 +91,22 @@ class _File:
             self._write()
 
     def _write(self) -> None:
-        if not self._waiting:
+        if self._rows == self._written:
             return
         table = pa.Table.from_batches(self._waiting)
-        versions = pa.array(np.full(table.num_rows, self._version, np.int64))
-        names = [name for name in self._schema.names if name != VERSION]
-        table = table.select(names).append_column(VERSION, versions).cast(self._schema)
-        if self._writer is None:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._path, self._schema)
-        self._writer.write_table(table)
+        if self._version is not None:
+            table = table.append_column(VERSION, pa.array(np.full(table.num_rows, self._version, np.int64)))
+        with self._place.talking():
+            if self._writer is None:
+                self._place.make_folder(self._folder)
+                file = self._place.inside(self._place.at(self._folder, self._name))
+                self._writer = pq.ParquetWriter(file, self._schema, filesystem=self._place.filesystem())
+            self._writer.write_table(table.select(self._schema.names).cast(self._schema))
         self._waiting, self._written = [], self._rows
 
     def close(self) -> int:
         self._write()
         if self._writer is not None:
-            self._writer.close()
+            with self._place.talking():
+                self._writer.close()
         return self._rows

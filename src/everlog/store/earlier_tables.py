@@ -109,7 +109,7 @@ class _Walk:
         lost_explicit: dict[str, WeightedFacts] = {}
         now = relation_tables(commit)
         for name, state in now.items():
-            rows = read_files(self._files(commit, name), state)
+            rows = self._read(commit, name, state)
             rows = rows.filter(pc.not_equal(rows[WEIGHT], 0))
             if rows.num_rows:
                 changes[name] = self._weighted(rows, state, commit.version)
@@ -127,9 +127,11 @@ class _Walk:
         return changes, reshaped, lost_explicit
 
     def _files(self, commit: Commit, name: str) -> list[str]:
-        table = table_of(name)
-        folder = self._store.folder / commit.tables[table].folder
-        return [str(folder / file) for file in commit.added.get(table, ())]
+        return self._store.added_files(commit, table_of(name))
+
+    def _read(self, commit: Commit, name: str, state: TableState) -> pa.Table:
+        """The rows of the facts that a version touched."""
+        return read_files(self._store.place, self._files(commit, name), state)
 
     def _weighted(self, rows: pa.Table, state: TableState, version: int) -> WeightedFacts:
         columns = [self._ids.local(rows[column].to_numpy()) for column in state.columns]
@@ -157,7 +159,7 @@ class _Walk:
         if state is None or any(commit.tables[table_of(name)].columns != state.columns for commit in later):
             return None
         columns = list(state.columns)
-        touched = [read_files(self._files(commit, name), state).select(columns) for commit in later]
+        touched = [self._read(commit, name, state).select(columns) for commit in later]
         if not columns:
             return self._store.rows(table_of(name), self._commits[0].version)
         keys = pa.concat_tables(touched).group_by(columns).aggregate([])
@@ -173,7 +175,7 @@ class _Walk:
             if is_new:
                 change = self._explicit_anew(name, before, commit)
             else:
-                change = self._explicit_change(name, read_files(files, state), state)
+                change = self._explicit_change(name, self._read(commit, name, state), state)
             if change.num_rows:
                 found[name] = self._weighted(change, state, commit.version)
         return found

@@ -29,7 +29,7 @@ class UpdateJournal(Protocol):
     def snapshot_if_due(self) -> None:
         """See to it that opening stays fast, if that has become necessary."""
 
-    def snapshot(self) -> Path:
+    def snapshot(self) -> Path | str:
         """Make opening as fast as it can be, now."""
 
     def close(self) -> None:

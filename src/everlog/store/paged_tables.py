@@ -106,7 +106,7 @@ def begin_with_runs(timeline: Timeline, store: TableStore, commit: Commit) -> Pa
     except DamagedRunsError as error:
         logger.warning("%s; they are made again", error.message)
         snapshot.runs.close()
-        remove_runs(store.folder)
+        remove_runs(store.beside)
         snapshot = PagedTablesSnapshot(store, commit)
         timeline.begin(snapshot)
     except BaseException:

@@ -14,11 +14,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from everlog.addresses import is_remote
 from everlog.errors import UsageError
 from everlog.limits import Limits
 from everlog.maintenance.reports import Progress
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from everlog.rules.diagnostics import Diagnostic
     from everlog.store.following import Follower
     from everlog.store.table_journal import TableJournal
+    from everlog.tables.places import TablePlace
 
 
 class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
@@ -128,12 +130,12 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
         open_folder(self._timeline, folder)
 
-    def open_tables(self, folder: Path, *, read_only: bool) -> None:
+    def open_tables(self, place: TablePlace, *, read_only: bool) -> None:
         """Become what the tables of a pipeline hold, and write updates there; `everlog.open` calls this once."""
         from everlog.store.table_folders import open_tables
 
         self._timeline.read_only = read_only
-        open_tables(self._timeline, folder)
+        open_tables(self._timeline, place)
 
     @property
     def tables(self) -> TableJournal | None:
@@ -166,8 +168,11 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
 
     # --- copies -------------------------------------------------------------------------------------------------------
 
-    def compact(self) -> Path:
-        """Write a snapshot of a durable knowledge base now, so that opening it need not read the log before."""
+    def compact(self) -> Path | str:
+        """Write a snapshot of a durable knowledge base now, so that opening it need not read the log before.
+
+        Of tables, make new bases. Gives the snapshot's file, or where the tables are.
+        """
         if self._timeline.journal is None:
             raise UsageError("this knowledge base is not kept in a folder", hint='open one: everlog.open("kb")')
         return self._timeline.journal.snapshot()
@@ -177,27 +182,34 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         from everlog.store.copies import backup
         from everlog.store.snapshots import known_of
 
+        _check_local(path, "a backup")
         with self._timeline.paused() as state:
             known = known_of(self._timeline.workings.maintenance)
         backup(state, known, Path(path))
         return Path(path)
 
-    def export(self, path: str | Path, *, format: str = "text") -> list[Path]:
+    def export(
+        self, path: str | Path, *, format: str = "text", storage: Mapping[str, str] | None = None
+    ) -> Sequence[Path | str]:
         """Write program, explicit facts and views as text files into a new folder.
 
-        With `format="tables"`, write tables instead, derived facts too, which a pipeline goes on from.
+        With `format="tables"`, write tables instead, derived facts too, which a pipeline goes on from; also to an
+        object store, `s3://bucket/prefix`, with the options of `storage`. Gives what was written.
         """
         if format == "tables":
             from everlog.store.snapshots import known_of
             from everlog.store.table_copies import export_tables
+            from everlog.tables.places import table_place
 
             with self._timeline.paused() as state:
                 known = known_of(self._timeline.workings.maintenance)
-            return [export_tables(state, known, Path(path))]
+            export_tables(state, known, table_place(path, storage))
+            return [path]
         if format != "text":
             raise UsageError(f"nothing can be exported as {format!r}", hint='format="text" or format="tables"')
         from everlog.store.copies import export
 
+        _check_local(path, "text files")
         return export(self.state(), Path(path))
 
     def import_from(self, path: str | Path, *, limits: Limits | None = None) -> Change:
@@ -395,3 +407,8 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         if view is not None:
             self.view_definition(view)
         return self._timeline.subscriptions.add(callback, view)
+
+
+def _check_local(path: str | Path, what: str) -> None:
+    if is_remote(str(path)):
+        raise UsageError(f"{path}: {what} cannot be written there", hint='a local folder, or format="tables" of export')

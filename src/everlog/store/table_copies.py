@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 
 from everlog.errors import UsageError
@@ -14,16 +12,17 @@ from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS, shapes_as_data
 from everlog.store.table_journal import all_states, state_rows
 from everlog.tables.dense_ids import DenseIds, no_terms
 from everlog.tables.layout import BAG, PLAIN, SET, VERSION, fact_columns
+from everlog.tables.places import TablePlace
 from everlog.tables.table_store import TableStore
 
 
-def export_tables(state: State, known: KnownByRules, path: Path) -> Path:
+def export_tables(state: State, known: KnownByRules, place: TablePlace) -> None:
     """Write a state as the first version of new tables; `known` is what maintenance knew of the components then."""
-    if path.exists() and any(path.iterdir()):
-        raise UsageError(f"{path}: there is something there already", hint="name a folder that is not there yet")
+    if place.names("") or place.folders():
+        raise UsageError(f"{place}: there is something there already", hint="name a folder that is not there yet")
     ids = DenseIds(no_terms(), state.dictionary)
     kinds = {shape.name: shape for shape in shapes(state.definitions.program.components)}
-    with TableStore(path).begin() as transaction:
+    with TableStore(place).begin() as transaction:
         transaction.version = max(1, state.version)
         for name, states in all_states(state.facts.capture):
             is_bag = name in kinds and kinds[name].bag
@@ -40,7 +39,6 @@ def export_tables(state: State, known: KnownByRules, path: Path) -> Path:
                 "known": list(known),
             }
         )
-    return path
 
 
 _TERMS = pa.schema([("id", pa.int64()), ("key", pa.string()), (VERSION, pa.int64())])

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from everlog.store.snapshots import definitions_from_data, has_all, loaded_engin
 from everlog.store.state import Definitions
 from everlog.tables.commits import Commit, TableState
 from everlog.tables.layout import DERIVATIONS, EXPLICIT, PLAIN, RANK, VERSION, WEIGHT
+from everlog.tables.places import TablePlace
 from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class TablesSnapshot(ABC):
         self._store, self._commit, self.version = store, commit, commit.version
         if "definitions" not in commit.info:
             raise UsageError(
-                f"{store.folder}: version {commit.version} does not say which program its facts follow from",
+                f"{store.place}: version {commit.version} does not say which program its facts follow from",
                 hint="these tables were not written by a pipeline; run one",
             )
         self._info: Mapping[str, Any] = commit.info
@@ -159,12 +159,12 @@ def decoded_changes(
     yield from zip(rows[VERSION].to_pylist(), rows[WEIGHT].to_pylist(), facts, strict=True)
 
 
-def open_tables(timeline: Timeline, path: Path) -> None:
+def open_tables(timeline: Timeline, place: TablePlace) -> None:
     """Bring an empty knowledge base to the last version of some tables, and write its updates there from now on."""
     from everlog.store.earlier_tables import TableHistory
     from everlog.store.table_journal import TableJournal
 
-    store = TableStore(path)
+    store = TableStore(place)
     commit = store.commit()
     for name in relation_tables(commit):
         if not is_auxiliary(name):

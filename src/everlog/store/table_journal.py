@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -77,7 +76,7 @@ class TableJournal:
         if transaction.base.version != self._last.version:
             transaction.abort()
             raise CommitConflictError(
-                f"{self._store.folder}: version {transaction.base.version} was committed by another writer",
+                f"{self._store.place}: version {transaction.base.version} was committed by another writer",
                 hint="open the tables again: that goes on from there",
             )
         return transaction
@@ -163,13 +162,13 @@ class TableJournal:
             compact(self._store, only_due=True)
             self._last = self._store.commit()
 
-    def snapshot(self) -> Path:
+    def snapshot(self) -> str:
         with self._timeline.paused():
             self._write_known()
             compact(self._store)
             self._last = self._store.commit()
-        logger.info("%s: tables have new bases, at version %d", self._store.folder, self._timeline.newest.version)
-        return self._store.folder
+        logger.info("%s: tables have new bases, at version %d", self._store.place, self._timeline.newest.version)
+        return str(self._store.place)
 
     def close(self) -> None:
         if not self._closed:

@@ -1,7 +1,7 @@
 """How do sorted runs (engines/paged) follow the tables that they are a copy of?
 
-They stand in a folder beside the tables, `_runs`, and are of a version. Where that is the last one they are used as
-they are; where it is an older one they are caught up from the files that say what the versions since then did; and
+They stand in a local folder beside the tables, `_runs`, and are of a version. Where that is the last one they are used
+as they are; where it is an older one they are caught up from the files that say what the versions since then did; and
 where they are missing, damaged or of other tables they are made from the tables, some rows at a time. One process at a
 time has them; any other makes runs of its own, which vanish with it.
 """
@@ -54,7 +54,7 @@ class TableRuns:
 
 def open_runs(store: TableStore, commit: Commit, shapes: Iterable[Shape]) -> TableRuns:
     """Runs of a version of tables, with these relations."""
-    lock, wanted = _locked(store.folder / LOCK), {shape.name: shape for shape in shapes}
+    lock, wanted = _locked(store.beside / LOCK), {shape.name: shape for shape in shapes}
     try:
         if lock is None:
             return TableRuns(_made(RunFolder.scratch(np.int64), store, commit, wanted), None)
@@ -63,12 +63,12 @@ def open_runs(store: TableStore, commit: Commit, shapes: Iterable[Shape]) -> Tab
         if lock is not None:
             os.close(lock)
         if isinstance(error, OSError):
-            raise unwritable(store.folder / RUNS, error) from error
+            raise unwritable(store.beside / RUNS, error) from error
         raise
 
 
 def _opened(store: TableStore, commit: Commit, wanted: Mapping[str, Shape]) -> RunFolder:
-    path = store.folder / RUNS
+    path = store.beside / RUNS
     try:
         found = RunFolder.open(path)
         if found is not None and _follows(found, store, commit, wanted):
@@ -77,19 +77,20 @@ def _opened(store: TableStore, commit: Commit, wanted: Mapping[str, Shape]) -> R
                 return found
     except DamagedRunsError as error:
         logger.warning("%s; they are made again", error.message)
-    remove_runs(store.folder)
-    path.mkdir()
+    remove_runs(store.beside)
+    path.mkdir(parents=True)
     return _made(RunFolder(path, np.int64), store, commit, wanted)
 
 
-def remove_runs(tables: Path) -> None:
+def remove_runs(beside: Path) -> None:
     """Forget the runs of tables: whoever next needs some makes them."""
-    shutil.rmtree(tables / RUNS, ignore_errors=True)
+    shutil.rmtree(beside / RUNS, ignore_errors=True)
 
 
 def _locked(path: Path) -> int | None:
     """A file that is open, and locked, while this process has the runs; None if another has them."""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_CREAT | os.O_RDWR, 0o666)
     except OSError:
         return None  # where nothing can be written
@@ -148,7 +149,7 @@ def _follows(runs: RunFolder, store: TableStore, commit: Commit, wanted: Mapping
         return False
     between, tables = commits[1:], relation_tables(commit)
     changes = {name: files for name in wanted if (files := _files(store, between, table_of(name)))}
-    if sum(map(_rows_in, changes.values())) > _MUCH * sum(tables[name].facts for name in changes):
+    if sum(_rows_in(store, files) for files in changes.values()) > _MUCH * sum(tables[name].facts for name in changes):
         return False
     _catch_up(runs, store, between, changes, wanted)
     return True
@@ -168,19 +169,16 @@ def _can_be_followed(commits: list[Commit], known: Mapping[str, tuple[int, bool]
 
 
 def _files(store: TableStore, between: list[Commit], table: str) -> list[str]:
-    return [
-        str(store.folder / commit.tables[table].folder / name)
-        for commit in between
-        for name in commit.added.get(table, ())
-        if table in commit.tables
-    ]
+    return [file for commit in between if table in commit.tables for file in store.added_files(commit, table)]
 
 
-def _rows_in(files: Iterable[str]) -> int:
+def _rows_in(store: TableStore, files: Iterable[str]) -> int:
     """How many rows are in some files; their footers tell."""
     import pyarrow.parquet as pq
 
-    return sum(pq.read_metadata(file).num_rows for file in files)
+    place = store.place
+    with place.talking():
+        return sum(pq.read_metadata(place.inside(f), filesystem=place.filesystem()).num_rows for f in files)
 
 
 def _catch_up(
@@ -193,7 +191,7 @@ def _catch_up(
     last = between[-1]
     dictionary = PagedDictionary(runs.terms)
     if DICTIONARY in last.tables:
-        terms = read_files(_files(store, between, DICTIONARY), last.tables[DICTIONARY])
+        terms = read_files(store.place, _files(store, between, DICTIONARY), last.tables[DICTIONARY])
         for id_, key in zip(terms["id"].to_pylist(), terms["key"].to_pylist(), strict=True):
             dictionary.learn(id_, key)
     engine = PagedEngine(dictionary, runs)
@@ -203,7 +201,7 @@ def _catch_up(
         engine.declare(shape)
     for name, files in changes.items():
         state = last.tables[table_of(name)]
-        rows = last_rows(read_files(files, state), state.columns)
+        rows = last_rows(read_files(store.place, files, state), state.columns)
         for first in range(0, rows.num_rows, _AT_ONCE):
             engine.put(name, _states(rows.slice(first, _AT_ONCE), state))
             engine.commit()

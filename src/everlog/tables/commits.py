@@ -2,37 +2,29 @@
 
 A folder of tables has a file per version, `_commits/00000000000000000003.json`, that names for every table the folder
 and the Delta version that belong to it. Nothing is part of a version unless such a file says so: whatever a run writes
-before its commit file appears is invisible, and stays so when the run is killed. The file is written under another
-name, synced, and linked to its own name, which fails where that is taken: of two writers one loses, with
-`CommitConflictError`.
-
-A lock keeps a second writer from starting at all (`writer_lock`). The system lets go of it when its process ends,
-however that happens, so there is never a stale one to remove.
+before its commit file appears is invisible, and stays so when the run is killed. The file appears whole, and only where
+there is none of its name (places.py): of two writers one loses, with `CommitConflictError`.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime as dt
 import errno
-import fcntl
 import hashlib
 import json
-import os
-import socket
-import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from everlog.disk import sync
 from everlog.errors import DataError, EverlogError, NotFoundError, OutputError
 from everlog.tables.layout import SET, all_columns
 
+if TYPE_CHECKING:
+    from everlog.tables.places import TablePlace
+
 COMMITS = "_commits"
-LOCK = "_lock"
 
 
 class CommitConflictError(EverlogError):
@@ -91,29 +83,30 @@ class Commit:
 NOTHING = Commit(0, MappingProxyType({}))
 
 
-def commit_path(folder: Path, version: int) -> Path:
-    return folder / COMMITS / f"{version:020d}.json"
+def commit_name(version: int) -> str:
+    """The file of a version, inside the place of the tables."""
+    return f"{COMMITS}/{version:020d}.json"
 
 
-def committed_versions(folder: Path) -> list[int]:
+def committed_versions(place: TablePlace) -> list[int]:
     """The committed versions, in order."""
-    found = (path.stem for path in (folder / COMMITS).glob("*.json"))
-    return sorted(int(stem) for stem in found if stem.isdigit())
+    stems = (name.removesuffix(".json") for name in place.names(COMMITS) if name.endswith(".json"))
+    return sorted(int(stem) for stem in stems if stem.isdigit())
 
 
-def read_commit(folder: Path, version: int | None = None) -> Commit:
+def read_commit(place: TablePlace, version: int | None = None) -> Commit:
     """A version, the last by default; version 0 has no tables."""
-    versions = committed_versions(folder)
+    versions = committed_versions(place)
     if version is None:
         version = versions[-1] if versions else 0
     if version == 0:
         return NOTHING
     if version not in versions:
         there = f"there are {versions[0]} to {versions[-1]}" if versions else "nothing has been committed there yet"
-        raise NotFoundError(f"{folder}: there is no version {version} of the tables", hint=there)
-    path = commit_path(folder, version)
+        raise NotFoundError(f"{place}: there is no version {version} of the tables", hint=there)
+    name = commit_name(version)
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(place.read(name))
         tables = {
             name: TableState(**{**state, "columns": tuple(state["columns"]), "types": tuple(state["types"])})
             for name, state in data["tables"].items()
@@ -126,23 +119,21 @@ def read_commit(folder: Path, version: int | None = None) -> Commit:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(
             f"this commit file cannot be read ({error})",
-            path=str(path),
+            path=place.at(name),
             hint="bring it back from a copy; the versions before it can still be read by number",
         ) from error
 
 
-def write_commit(folder: Path, commit: Commit, *, again: bool = False) -> Commit:
+def write_commit(place: TablePlace, commit: Commit, *, again: bool = False) -> Commit:
     """Make a version visible, or raise and leave everything as it was.
 
     Args:
         again: the version is there, and is to be the same in other files.
 
     Raises:
-        CommitConflictError: the version is there already.
+        CommitConflictError: the version is there already; or, with `again`, not any more.
         OutputError: the file cannot be written.
     """
-    target = commit_path(folder, commit.version)
-    beside = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     stamped = replace(commit, time=commit.time or dt.datetime.now(dt.UTC).isoformat(timespec="seconds"))
     data = {
         "version": stamped.version,
@@ -155,26 +146,14 @@ def write_commit(folder: Path, commit: Commit, *, again: bool = False) -> Commit
         "added": {name: list(files) for name, files in sorted(stamped.added.items())},
     }
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with open(beside, "x", encoding="utf-8") as stream:
-            json.dump(data, stream, ensure_ascii=False, indent=1)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if again:
-            os.replace(beside, target)
-        else:
-            os.link(beside, target)  # unlike a rename, this fails where the name is taken
-        sync(target.parent)
+        place.put(commit_name(commit.version), json.dumps(data, ensure_ascii=False, indent=1).encode(), replaces=again)
     except FileExistsError:
         raise CommitConflictError(
-            f"{folder}: version {commit.version} was committed by another writer in the meantime",
+            f"{place}: version {commit.version} was committed by another writer in the meantime",
             hint="run again: it then continues from that version",
         ) from None
     except OSError as error:
-        raise unwritable(folder, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            beside.unlink(missing_ok=True)
+        raise place.failure(error) from error
     return stamped
 
 
@@ -187,54 +166,3 @@ def unwritable(path: Path, error: OSError) -> OutputError:
     else:
         hint = "choose another folder and run again; what was committed before is still there"
     return OutputError(f"{path}: cannot be written ({error.strerror or error})", hint=hint)
-
-
-@contextlib.contextmanager
-def writer_lock(folder: Path) -> Iterator[None]:
-    """Be the only writer of the tables in a folder while the block runs.
-
-    Raises:
-        CommitConflictError: another process, or another block of this one, writes them.
-    """
-    path = folder / LOCK
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        stream = open(path, "a+", encoding="utf-8")
-    except OSError as error:
-        raise unwritable(folder, error) from error
-    with stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            stream.seek(0)
-            raise CommitConflictError(
-                f"{folder}: these tables are being written by {_holder(stream.read())}",
-                hint="wait until that run has ended, or give this one another `tables` folder",
-            ) from None
-        _say_holder(stream.fileno(), {"pid": os.getpid(), "host": socket.gethostname(), "since": _now()})
-        try:
-            yield
-        finally:
-            _say_holder(
-                stream.fileno(), None
-            )  # closing lets go of the lock; the file stays: nobody locks a removed one
-
-
-def _say_holder(file: int, about: Mapping[str, Any] | None) -> None:
-    """Write who holds the lock. It is for people: a disk that is full is told of where facts are written."""
-    with contextlib.suppress(OSError):
-        os.ftruncate(file, 0)
-        if about is not None:
-            os.pwrite(file, json.dumps(about).encode(), 0)
-
-
-def _holder(text: str) -> str:
-    try:
-        data = json.loads(text)
-        return f"process {data['pid']} on {data['host']} since {data['since']}"
-    except (ValueError, KeyError, TypeError):
-        return "another process"  # it has the lock but has not yet said who it is
-
-
-def _now() -> str:
-    return dt.datetime.now().astimezone().isoformat(timespec="seconds")

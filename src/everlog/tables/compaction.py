@@ -32,7 +32,7 @@ def compact(store: TableStore, *, only_due: bool = False) -> list[str]:
         done = []
         for table, state in transaction.base.tables.items():
             if is_due(state) if only_due else state.change_files:
-                rows = present_batches(store.files_of(state), state)
+                rows = present_batches(store.place, store.files_of(state), state)
                 transaction.append(table, rows, state.column_types, state.kind, replaces=True)
                 done.append(table)
         transaction.commit_again()

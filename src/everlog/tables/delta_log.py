@@ -10,13 +10,12 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from everlog.disk import sync
 from everlog.errors import OutputError
 from everlog.extras import check_extra
 from everlog.tables.layout import DELTA_TYPES
+from everlog.tables.places import StoredFile, TablePlace
 
 LOG = "_delta_log"
 _CHECKPOINT_EVERY = 50  # versions of a log after which reading it begins at a checkpoint
@@ -29,7 +28,7 @@ _CONFIGURATION: Mapping[str, str | None] = {"delta.enableExpiredLogCleanup": "fa
 class DataFile:
     """A Parquet file with rows in it."""
 
-    path: Path
+    address: str
     rows: int
     size: int
     weight: int  # the sum of the column of weights, or the number of rows where there is none
@@ -42,21 +41,22 @@ class DataFile:
         return self.gained == self.rows
 
 
-def describe(place: Path, weight: str | None = None) -> list[DataFile]:
+def describe(place: TablePlace, folder: str, weight: str | None = None) -> list[DataFile]:
     """The files in a folder that hold rows, from their footers."""
-    return [file for path in sorted(place.glob("*.parquet")) if (file := describe_file(path, weight)) is not None]
+    files = (file for file in place.files(folder) if file.address.endswith(".parquet"))
+    return [found for file in files if (found := _described(place, file, weight)) is not None]
 
 
-def describe_file(path: Path, weight: str | None = None) -> DataFile | None:
+def _described(place: TablePlace, file: StoredFile, weight: str | None) -> DataFile | None:
     """A file, unless it holds no rows."""
     import pyarrow.parquet as pq
 
-    with pq.ParquetFile(path) as file:
-        rows = file.metadata.num_rows
+    with place.talking(), pq.ParquetFile(place.inside(file.address), filesystem=place.filesystem()) as opened:
+        rows = opened.metadata.num_rows
         if not rows:
             return None
-        total, gained, lost = (rows, rows, 0) if weight is None else _weights(file, weight)
-    return DataFile(path, rows, path.stat().st_size, total, gained, lost)
+        total, gained, lost = (rows, rows, 0) if weight is None else _weights(opened, weight)
+    return DataFile(file.address, rows, file.size, total, gained, lost)
 
 
 def _weights(file: Any, column: str) -> tuple[int, int, int]:
@@ -75,41 +75,34 @@ def _weights(file: Any, column: str) -> tuple[int, int, int]:
     return pc.sum(weights).as_py(), gained, lost
 
 
-def sync_all(files: Sequence[DataFile]) -> None:
-    """Wait until the files are on disk."""
-    for file in files:
-        sync(file.path)
-    for folder in {file.path.parent for file in files}:
-        sync(folder)
-        sync(folder.parent)
-
-
-def delta_table(folder: Path, version: int | None = None) -> Any:
+def delta_table(place: TablePlace, folder: str, version: int | None = None) -> Any:
     """A table, at a version of its log."""
     check_extra("deltalake", "a table of a pipeline")
     from deltalake import DeltaTable
 
-    return DeltaTable(str(folder), version=version)
+    with place.talking():
+        return DeltaTable(place.at(folder), version=version, storage_options=place.storage)
 
 
 class DeltaLogs:
-    """The logs of the tables in a folder, as far as they were read: a version never changes, and opening takes time."""
+    """The logs of the tables in a place, as far as they were read: a version never changes, and opening takes time."""
 
-    def __init__(self) -> None:
-        self._tables: dict[Path, Any] = {}
-        self._files: dict[tuple[Path, int], list[str]] = {}
+    def __init__(self, place: TablePlace) -> None:
+        self._place = place
+        self._tables: dict[str, Any] = {}
+        self._files: dict[tuple[str, int], list[str]] = {}
 
-    def files(self, folder: Path, version: int) -> list[str]:
-        """The files of a Delta version, as absolute paths."""
+    def files(self, folder: str, version: int) -> list[str]:
+        """The addresses of the files of a Delta version."""
         known = self._files.get((folder, version))
         if known is None:
             # Relative names, joined here: `file_uris` would give a space in the folder's name as %20.
-            names = delta_table(folder, version).get_add_actions().column("path").to_pylist()
-            known = self._files[folder, version] = sorted(str(folder / name) for name in names)
+            names = delta_table(self._place, folder, version).get_add_actions().column("path").to_pylist()
+            known = self._files[folder, version] = sorted(self._place.at(folder, name) for name in names)
         return known
 
     def add(
-        self, folder: Path, base: int, types: Mapping[str, str], added: Sequence[DataFile], *, replace: bool = False
+        self, folder: str, base: int, types: Mapping[str, str], added: Sequence[DataFile], *, replace: bool = False
     ) -> int | None:
         """Add files to what a Delta version of a table holds; -1 stands for a table that is not there yet.
 
@@ -122,10 +115,10 @@ class DeltaLogs:
         from deltalake.exceptions import CommitFailedError, DeltaError
 
         known = self.files(folder, base) if base >= 0 and not replace else []
-        wanted = sorted({*known, *(str(file.path) for file in added)})
+        wanted = sorted({*known, *(file.address for file in added)})
         try:
             if base < 0:
-                version = create(folder, types, added)
+                version = self._create(folder, types, added)
             else:
                 version = self._add(folder, base, types, added, replace)
         except CommitFailedError:
@@ -136,23 +129,22 @@ class DeltaLogs:
             if base < 0 and "exist" in str(error):
                 return None
             raise OutputError(
-                f"{folder}: the table's log cannot be written ({error})",
+                f"{self._place.at(folder)}: the table's log cannot be written ({error})",
                 hint="what was committed before is still there; free some room or check permissions, then run again",
             ) from error
-        sync(folder / LOG / f"{version:020d}.json")
-        sync(folder / LOG)
+        self._place.sync([self._place.at(folder, LOG, f"{version:020d}.json")], new_folder=False)
         if version != base + 1 and self.files(folder, version) != wanted:
             return None
         self._files[folder, version] = wanted
         self._files.pop((folder, base), None)
         return version
 
-    def _add(self, folder: Path, base: int, types: Mapping[str, str], added: Sequence[DataFile], replace: bool) -> int:
+    def _add(self, folder: str, base: int, types: Mapping[str, str], added: Sequence[DataFile], replace: bool) -> int:
         from deltalake import CommitProperties
 
         table = self._tables.get(folder)
         if table is None:
-            table = self._tables[folder] = delta_table(folder)
+            table = self._tables[folder] = delta_table(self._place, folder)
         else:
             table.update_incremental()
         if table.version() != base:
@@ -161,25 +153,45 @@ class DeltaLogs:
         version: int = table.version() + 1
         # Without retries a version that somebody else made in between is an error, not something to build upon.
         table.create_write_transaction(
-            _actions(folder, added),
+            self._actions(folder, added),
             "overwrite" if replace else "append",
             _schema(types),
             commit_properties=CommitProperties(max_commit_retries=0),
         )
         if version % _CHECKPOINT_EVERY == 0:
-            delta_table(folder).create_checkpoint()
+            delta_table(self._place, folder).create_checkpoint()
         return version
 
+    def _create(self, folder: str, types: Mapping[str, str], added: Sequence[DataFile]) -> int:
+        """A new table that holds the files; gives its first version."""
+        from deltalake.transaction import create_table_with_add_actions
 
-def create(folder: Path, types: Mapping[str, str], added: Sequence[DataFile]) -> int:
-    """A new table that holds the files; gives its first version."""
-    from deltalake.transaction import create_table_with_add_actions
+        self._place.make_folder(folder)
+        create_table_with_add_actions(
+            self._place.at(folder),
+            _schema(types),
+            self._actions(folder, added),
+            mode="error",
+            configuration=_CONFIGURATION,
+            storage_options=self._place.storage,
+        )
+        return 0
 
-    folder.mkdir(parents=True, exist_ok=True)
-    create_table_with_add_actions(
-        str(folder), _schema(types), _actions(folder, added), mode="error", configuration=_CONFIGURATION
-    )
-    return 0
+    def _actions(self, folder: str, added: Sequence[DataFile]) -> list[Any]:
+        from deltalake.transaction import AddAction
+
+        now, before = int(time.time() * 1000), f"{folder}/"
+        return [
+            AddAction(
+                path=self._place.name(file.address).removeprefix(before),
+                size=file.size,
+                partition_values={},
+                modification_time=now,
+                data_change=True,
+                stats=json.dumps({"numRecords": file.rows}),
+            )
+            for file in added
+        ]
 
 
 def _schema(types: Mapping[str, str]) -> Any:
@@ -187,20 +199,3 @@ def _schema(types: Mapping[str, str]) -> Any:
     from deltalake.schema import PrimitiveType
 
     return Schema([Field(name, PrimitiveType(DELTA_TYPES[type_])) for name, type_ in types.items()])
-
-
-def _actions(folder: Path, added: Sequence[DataFile]) -> list[Any]:
-    from deltalake.transaction import AddAction
-
-    now = int(time.time() * 1000)
-    return [
-        AddAction(
-            path=file.path.relative_to(folder).as_posix(),
-            size=file.size,
-            partition_values={},
-            modification_time=now,
-            data_change=True,
-            stats=json.dumps({"numRecords": file.rows}),
-        )
-        for file in added
-    ]

@@ -16,37 +16,43 @@ import pyarrow.dataset as ds
 
 from everlog.tables.commits import TableState
 from everlog.tables.layout import BAG, DERIVATIONS, PLAIN, VERSION, WEIGHT, arrow_schema
+from everlog.tables.places import TablePlace
 from everlog.tables.table_store import TableFiles
 
 _AT_ONCE = 1 << 20  # rows, of a table that is not read as a whole
 
 
-def read_files(files: Sequence[str], state: TableState) -> pa.Table:
+def read_files(place: TablePlace, files: Sequence[str], state: TableState) -> pa.Table:
     """All rows of some files of a table."""
-    schema = arrow_schema(state.all_types)
     if not files:
-        return schema.empty_table()
-    return ds.dataset(list(files), schema=schema, format="parquet").to_table()
+        return arrow_schema(state.all_types).empty_table()
+    with place.talking():
+        return _dataset(place, files, state).to_table()
 
 
-def read_batches(files: Sequence[str], state: TableState) -> Iterator[pa.Table]:
+def read_batches(place: TablePlace, files: Sequence[str], state: TableState) -> Iterator[pa.Table]:
     """The same, some rows at a time."""
     if files:
-        schema = arrow_schema(state.all_types)
-        for batch in ds.dataset(list(files), schema=schema, format="parquet").to_batches(batch_size=_AT_ONCE):
-            if batch.num_rows:
-                yield pa.Table.from_batches([batch])
+        with place.talking():
+            for batch in _dataset(place, files, state).to_batches(batch_size=_AT_ONCE):
+                if batch.num_rows:
+                    yield pa.Table.from_batches([batch])
 
 
-def present_rows(files: TableFiles, state: TableState) -> pa.Table:
+def _dataset(place: TablePlace, files: Sequence[str], state: TableState) -> ds.Dataset:
+    names = [place.inside(file) for file in files]
+    return ds.dataset(names, schema=arrow_schema(state.all_types), format="parquet", filesystem=place.filesystem())
+
+
+def present_rows(place: TablePlace, files: TableFiles, state: TableState) -> pa.Table:
     """The rows of the facts that are there."""
-    base, changes = read_files(files.base, state), read_files(files.changes, state)
+    base, changes = read_files(place, files.base, state), read_files(place, files.changes, state)
     return pa.concat_tables(_present([base], changes, state))
 
 
-def present_batches(files: TableFiles, state: TableState) -> Iterator[pa.Table]:
+def present_batches(place: TablePlace, files: TableFiles, state: TableState) -> Iterator[pa.Table]:
     """The same, some at a time: nothing but the changes is in memory as a whole."""
-    return _present(read_batches(files.base, state), read_files(files.changes, state), state)
+    return _present(read_batches(place, files.base, state), read_files(place, files.changes, state), state)
 
 
 def _present(base: Iterable[pa.Table], changes: pa.Table, state: TableState) -> Iterator[pa.Table]:
@@ -103,8 +109,8 @@ def last_rows(rows: pa.Table, columns: Sequence[str]) -> pa.Table:
     return rows.take(pa.array(order[is_last]))
 
 
-def change_rows(files: Sequence[str], state: TableState) -> pa.Table:
+def change_rows(place: TablePlace, files: Sequence[str], state: TableState) -> pa.Table:
     """The rows that brought or took a fact, in the order of their versions."""
-    rows = read_files(files, state)
+    rows = read_files(place, files, state)
     rows = rows.filter(pc.not_equal(rows[WEIGHT], 0)) if state.kind != PLAIN else rows
     return rows.sort_by(VERSION)

@@ -19,21 +19,20 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from everlog.errors import HistoryError, NotFoundError
 from everlog.tables import commits, delta_log
 from everlog.tables.commits import Commit, TableState
+from everlog.tables.leftovers import CHANGE, Leftovers
+from everlog.tables.places import TablePlace, table_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from everlog.tables.writing import TableTransaction
-
-BASE, CHANGE = "base", "change"  # what folders of files begin with
 
 
 class TableFiles(NamedTuple):
@@ -51,25 +50,31 @@ class TableFiles(NamedTuple):
         )
 
 
-def is_table_folder(folder: Path) -> bool:
+def is_table_folder(where: str | Path | TablePlace, storage: Mapping[str, str] | None = None) -> bool:
     """Whether tables are kept there."""
-    return (folder / commits.COMMITS).is_dir()
+    return table_place(where, storage).holds(commits.COMMITS)
 
 
 class TableStore:
-    """A folder of tables. Readers need nothing else; a writer holds the folder's lock until its transaction ends."""
+    """Tables in a place. Readers need nothing else; a writer holds the place's lock, if it has one, until its
+    transaction ends."""
 
-    def __init__(self, folder: str | Path) -> None:
-        self.folder = Path(folder).absolute()
-        self.logs = delta_log.DeltaLogs()
+    def __init__(self, where: str | Path | TablePlace, storage: Mapping[str, str] | None = None) -> None:
+        self.place = table_place(where, storage)
+        self.logs = delta_log.DeltaLogs(self.place)
+
+    @property
+    def beside(self) -> Path:
+        """The local folder of what belongs to the tables and is no part of them."""
+        return self.place.beside
 
     def versions(self) -> list[int]:
         """The committed versions, the oldest first."""
-        return commits.committed_versions(self.folder)
+        return commits.committed_versions(self.place)
 
     def commit(self, version: int | None = None) -> Commit:
         """What a version consists of, the last one by default; version 0 is there before the first commit."""
-        return commits.read_commit(self.folder, version)
+        return commits.read_commit(self.place, version)
 
     def begin(self) -> TableTransaction:
         """Start the next version. Use it as a context manager: leaving the block without a commit leaves no trace.
@@ -92,7 +97,7 @@ class TableStore:
         near = difflib.get_close_matches(table, commit.tables, n=1)
         known = ", ".join(sorted(commit.tables)) or "none"
         raise NotFoundError(
-            f"{self.folder}: version {commit.version} has no table {table}; its tables: {known}",
+            f"{self.place}: version {commit.version} has no table {table}; its tables: {known}",
             hint=f"did you mean {near[0]}?" if near else None,
         )
 
@@ -101,21 +106,21 @@ class TableStore:
         return self.files_of(self.state(table, version))
 
     def files_of(self, state: TableState) -> TableFiles:
-        return TableFiles.of(self.logs.files(self.folder / state.folder, state.delta))
+        return TableFiles.of(self.logs.files(state.folder, state.delta))
 
     def rows(self, table: str, version: int | None = None) -> pa.Table:
         """The rows of the facts that are there in a version, with all that is known of them; read by this process."""
         from everlog.tables.netting import present_rows
 
         state = self.state(table, version)
-        return present_rows(self.files_of(state), state)
+        return present_rows(self.place, self.files_of(state), state)
 
     def batches(self, table: str, version: int | None = None) -> Iterator[pa.Table]:
         """The same rows, some at a time."""
         from everlog.tables.netting import present_batches
 
         state = self.state(table, version)
-        return present_batches(self.files_of(state), state)
+        return present_batches(self.place, self.files_of(state), state)
 
     def changes(self, table: str, since: int, until: int | None = None) -> pa.Table:
         """What happened to a table after a version, up to another or the last: its rows with a weight, oldest first.
@@ -126,7 +131,7 @@ class TableStore:
         from everlog.tables.netting import change_rows
 
         files, state = self.change_files(table, since, until)
-        return change_rows(files, state)
+        return change_rows(self.place, files, state)
 
     def change_files(self, table: str, since: int, until: int | None = None) -> tuple[list[str], TableState]:
         """The files that say what happened to a table after a version, and how it is now."""
@@ -139,8 +144,13 @@ class TableStore:
         for version in (version for version in known if since < version <= newest.version):
             commit = self.commit(version)
             if table in commit.added and commit.tables[table].columns == state.columns:
-                found += [str(self.folder / commit.tables[table].folder / name) for name in commit.added[table]]
+                found += self.added_files(commit, table)
         return found, state
+
+    def added_files(self, commit: Commit, table: str) -> list[str]:
+        """The files with what a version did to a table that it has."""
+        folder = commit.tables[table].folder
+        return [self.place.at(folder, name) for name in commit.added.get(table, ())]
 
     # --- what is not needed any more ----------------------------------------------------------------------------------
 
@@ -150,31 +160,31 @@ class TableStore:
         Folders of files say for which version they were written: those of older versions need not be looked at, however
         many there are.
         """
-        with commits.writer_lock(self.folder):
+        with self.place.writing():
             newest = self.commit()
-            named = self._named([newest])
-            return sum(_tidy_folder(folder, named.get(folder.name), newest.version) for folder in self._table_folders())
+            # Without a lock somebody may be going on from files that the last version had until it was compacted.
+            since = newest.version if self.place.has_lock else newest.version + 1
+            return Leftovers(self.place, self._named([newest]), since).remove()
 
     def vacuum(self, keep: int) -> tuple[int, int]:
         """Forget all but the last versions, and remove the files that only the others needed.
 
+        Without a lock a version is made first that changes nothing: whoever was writing meanwhile cannot commit any
+        more, and whoever begins later goes on from it, so that nobody needs the files that go.
+
         Returns:
             how many versions and how many files are gone.
         """
-        with commits.writer_lock(self.folder):
+        with self.place.writing():
+            newest = self.commit()
+            if newest.version and not self.place.has_lock:
+                with self.begin() as transaction:
+                    transaction.commit({**newest.info, "by": "vacuum"})
+                keep += 1
             old = self.versions()[: -max(1, keep)]
-            for version in old:
-                commits.commit_path(self.folder, version).unlink()
-            return len(old), self._tidy()
-
-    def _tidy(self) -> int:
-        """Remove every file that no version names."""
-        named = self._named(map(self.commit, self.versions()))
-        return sum(_tidy_folder(folder, named.get(folder.name), 0) for folder in self._table_folders())
-
-    def _table_folders(self) -> list[Path]:
-        there = self.folder.iterdir() if self.folder.is_dir() else ()
-        return [folder for folder in there if folder.is_dir() and not folder.name.startswith("_")]
+            named = self._named(map(self.commit, self.versions()[len(old) :]))
+            self.place.remove(self.place.at(commits.commit_name(version)) for version in old)
+            return len(old), Leftovers(self.place, named, 0).remove()
 
     def _named(self, versions: Iterable[Commit]) -> dict[str, set[str]]:
         """The files that versions consist of, by the folders of their tables."""
@@ -185,40 +195,9 @@ class TableStore:
                 files = named.setdefault(state.folder, set())
                 if (state.folder, state.delta) not in seen:
                     seen.add((state.folder, state.delta))
-                    files.update(self.logs.files(self.folder / state.folder, state.delta))
-                files.update(str(self.folder / state.folder / name) for name in commit.added.get(table, ()))
+                    files.update(self.logs.files(state.folder, state.delta))
+                files.update(self.added_files(commit, table))
         return named
-
-
-def _tidy_folder(folder: Path, named: set[str] | None, since: int) -> int:
-    """Remove files that are not named, of versions from some one on; and the folder, if nothing is left in it."""
-    # A table without rows is its log alone, and may be one of an older version.
-    removed, stays = 0, named is not None or (since > 0 and (folder / delta_log.LOG).is_dir())
-    for below in folder.iterdir():
-        if below.name == delta_log.LOG or not below.is_dir():
-            continue
-        if _written_for(below.name) < since:
-            stays = True
-            continue
-        for file in below.rglob("*.parquet"):
-            if named is None or str(file) not in named:
-                file.unlink()
-                removed += 1
-        if not any(below.rglob("*.parquet")):
-            shutil.rmtree(below)
-    if not stays:
-        shutil.rmtree(folder)
-    return removed
-
-
-def _written_for(name: str) -> int:
-    """The version for which a folder of files was written; a large number where its name does not say.
-
-    >>> _written_for("change-17-0a1b2c"), _written_for("0123") > 1_000_000
-    (17, True)
-    """
-    found = re.fullmatch(rf"(?:{BASE}|{CHANGE})-(\d+)-\w+", name)
-    return int(found[1]) if found else 1 << 62
 
 
 def folder_name(table: str) -> str:

@@ -11,30 +11,29 @@ visible. Whoever writes by Spark asks for a place (`begin_write`), has Spark wri
 from __future__ import annotations
 
 import contextlib
-import shutil
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from everlog.errors import UsageError
+from everlog.errors import EverlogError, UsageError
 from everlog.tables import commits, delta_log
 from everlog.tables.commits import Commit, CommitConflictError, TableState
 from everlog.tables.layout import BAG, PLAIN, SET, WEIGHT, arrow_schema
-from everlog.tables.table_store import BASE, CHANGE, TableFiles, TableStore, folder_name
+from everlog.tables.leftovers import BASE, CHANGE
+from everlog.tables.table_store import TableFiles, TableStore, folder_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 @dataclass(frozen=True)
-class Place:
+class NewFiles:
     """Where files of a table are being written."""
 
     table: str
-    path: Path
+    folder: str  # inside the place of the tables
     state: TableState  # what the table is before
     is_base: bool
     replaces: bool  # what was there before goes
@@ -55,7 +54,7 @@ class TableTransaction:
     def __init__(self, store: TableStore) -> None:
         self.store = store
         self._held = contextlib.ExitStack()
-        self._held.enter_context(commits.writer_lock(store.folder))
+        self._held.enter_context(store.place.writing())
         try:
             self.base = store.commit()
         except BaseException:
@@ -64,7 +63,7 @@ class TableTransaction:
         self.version = self.base.version + 1
         self._states = dict(self.base.tables)
         self._written: dict[str, _Written] = {}
-        self._places: list[Path] = []  # folders that are removed unless committed
+        self._places: list[str] = []  # folders that are removed unless committed
 
     def __enter__(self) -> TableTransaction:
         return self
@@ -92,7 +91,7 @@ class TableTransaction:
         before = TableFiles([], [])
         if known is not None and known.folder == state.folder and not written.replaces:
             before = self.store.files_of(known)
-        after = TableFiles.of([str(file.path) for file in written.files])
+        after = TableFiles.of([file.address for file in written.files])
         return TableFiles(before.base + after.base, before.changes + after.changes)
 
     # --- writing ------------------------------------------------------------------------------------------------------
@@ -117,31 +116,33 @@ class TableTransaction:
     def feed(self, table: str, rows: pa.Table) -> None:
         """Rows that say what changed in a table that is written anew."""
         state = self._states[table]
-        place = Place(table, self._new_place(state, CHANGE), state, is_base=False, replaces=False)
+        place = NewFiles(table, self._new_place(state, CHANGE), state, is_base=False, replaces=False)
         if rows.num_rows:
             self._write([rows], place)
-            self._written[table].feed += delta_log.describe(place.path, WEIGHT)
+            self._written[table].feed += delta_log.describe(self.store.place, place.folder, WEIGHT)
 
     def drop(self, table: str) -> None:
         """From this version on the table is not there any more."""
         self._states.pop(table, None)
         self._written.pop(table, None)
 
-    def _write(self, parts: Iterable[pa.Table], place: Place) -> None:
+    def _write(self, parts: Iterable[pa.Table], place: NewFiles) -> None:
         import pyarrow.parquet as pq
 
-        schema = arrow_schema(place.state.all_types)
+        schema, where = arrow_schema(place.state.all_types), self.store.place
         writer: Any = None
         try:
             with contextlib.ExitStack() as open_file:
                 for rows in parts:
                     if rows.num_rows and writer is None:
-                        place.path.mkdir(parents=True, exist_ok=True)
-                        writer = open_file.enter_context(pq.ParquetWriter(place.path / "part-0.parquet", schema))
+                        where.make_folder(place.folder)
+                        file = where.inside(where.at(place.folder, "part-0.parquet"))
+                        writer = pq.ParquetWriter(file, schema, filesystem=where.filesystem())
+                        open_file.enter_context(writer)
                     if rows.num_rows:
                         writer.write_table(rows.select(schema.names).cast(schema))
         except OSError as error:
-            raise commits.unwritable(self.store.folder, error) from error
+            raise where.failure(error) from error
 
     def begin_write(
         self,
@@ -150,7 +151,7 @@ class TableTransaction:
         kind: str = SET,
         *,
         replaces: bool = False,
-    ) -> Place:
+    ) -> NewFiles:
         """A folder, not there yet, for Parquet files with the columns of the table, each row once.
 
         Args:
@@ -162,14 +163,14 @@ class TableTransaction:
         state = self._prepared(table, columns, kind, replaces)
         is_base = kind == PLAIN or replaces or not state.rows
         path = self._new_place(state, BASE if is_base else CHANGE)
-        return Place(table, path, state, is_base, replaces)
+        return NewFiles(table, path, state, is_base, replaces)
 
-    def end_write(self, place: Place, names: Sequence[str] | None = None) -> int:
+    def end_write(self, place: NewFiles, names: Sequence[str] | None = None) -> int:
         """The files in a place, or some of them by name, become part of the table; returns how many rows they have."""
         weight = None if place.state.kind == PLAIN else WEIGHT
-        written = delta_log.describe(place.path, weight)
+        written = delta_log.describe(self.store.place, place.folder, weight)
         if names is not None:
-            written = [file for file in written if file.path.name in names]
+            written = [file for file in written if file.address.rpartition("/")[2] in names]
         return self._add(place, written)
 
     def _prepared(self, table: str, columns: Mapping[str, str], kind: str, replaces: bool) -> TableState:
@@ -184,22 +185,22 @@ class TableTransaction:
                 )
         self._written.pop(table, None)
         folder = folder_name(table)
-        if (self.store.folder / folder).exists():
-            # Left by a run that was killed, or the table as it was with other columns: neither is touched.
+        if not self.store.place.has_lock or self.store.place.holds(folder):
+            # Left by a run that was killed, or the table as it was with other columns, or just now another writer's.
             folder = f"{folder}-{uuid.uuid4().hex[:8]}"
-        self._places.append(self.store.folder / folder)
+        self._places.append(folder)
         return TableState(folder, -1, tuple(columns), tuple(columns.values()), kind)
 
-    def _new_place(self, state: TableState, kind: str) -> Path:
-        place = self.store.folder / state.folder / f"{kind}-{self.version}-{uuid.uuid4().hex[:12]}"
+    def _new_place(self, state: TableState, kind: str) -> str:
+        place = f"{state.folder}/{kind}-{self.version}-{uuid.uuid4().hex[:12]}"
         self._places.append(place)
         return place
 
-    def _add(self, place: Place, written: Sequence[delta_log.DataFile]) -> int:
+    def _add(self, place: NewFiles, written: Sequence[delta_log.DataFile]) -> int:
         table, state = place.table, place.state
         rows, weight = sum(file.rows for file in written), sum(file.weight for file in written)
         if not written:
-            shutil.rmtree(place.path, ignore_errors=True)
+            self.store.place.remove_folder(place.folder)
             if not place.replaces and table in self._states and self._states[table].folder == state.folder:
                 return 0
         if place.replaces:
@@ -246,46 +247,53 @@ class TableTransaction:
             }
             replaced = tuple(table for table, written in self._written.items() if written.replaces)
             done = commits.write_commit(
-                self.store.folder,
+                self.store.place,
                 Commit(self.version, self._states, "", info or {}, added, self.base.version, moved, replaced),
             )
         except BaseException as error:
-            if commits.commit_path(self.store.folder, self.version).exists():
+            if self._may_be_there():
                 # The commit is ours, with a failure after it, or another writer's: `tidy` can tell.
                 self._places.clear()
             if isinstance(error, OSError):
-                raise commits.unwritable(self.store.folder, error) from error
+                raise self.store.place.failure(error) from error
             raise
         self._places.clear()
         self.abort()
         return done
 
+    def _may_be_there(self) -> bool:
+        """Whether this version is committed, as far as can be seen."""
+        try:
+            return self.version in self.store.versions()
+        except (EverlogError, OSError):
+            return True
+
     def commit_again(self) -> Commit:
         """Make the last version the same in other files: what was written replaces tables and changes no fact."""
         try:
             self._log_all()
-            done = commits.write_commit(self.store.folder, replace(self.base, tables=self._states), again=True)
+            done = commits.write_commit(self.store.place, replace(self.base, tables=self._states), again=True)
         except OSError as error:
-            raise commits.unwritable(self.store.folder, error) from error
+            raise self.store.place.failure(error) from error
         self._places.clear()
         self.abort()
         return done
 
     def _log_all(self) -> None:
         for table, written in self._written.items():
-            delta_log.sync_all([*written.files, *written.feed])
+            self.store.place.sync([file.address for file in (*written.files, *written.feed)])
             self._states[table] = self._log(self._states[table], written)
 
     def _name(self, table: str, file: delta_log.DataFile) -> str:
-        return file.path.relative_to(self.store.folder / self._states[table].folder).as_posix()
+        return self.store.place.name(file.address).removeprefix(f"{self._states[table].folder}/")
 
     def _log(self, state: TableState, written: _Written) -> TableState:
         """Add the files to the table's Delta log; the version it gives holds what it should, and nothing else."""
-        folder = self.store.folder / state.folder
-        delta = self.store.logs.add(folder, state.delta, state.all_types, written.files, replace=written.replaces)
+        logs, types = self.store.logs, state.all_types
+        delta = logs.add(state.folder, state.delta, types, written.files, replace=written.replaces)
         if delta is None:
             raise CommitConflictError(
-                f"{folder}: another writer changed this table in the meantime",
+                f"{self.store.place.at(state.folder)}: another writer changed this table in the meantime",
                 hint="run again: it then continues from what that writer committed",
             )
         return replace(state, delta=delta)
@@ -293,7 +301,8 @@ class TableTransaction:
     def abort(self) -> None:
         """Discard what was written and release the lock; after a commit, only release the lock."""
         for place in self._places:
-            shutil.rmtree(place, ignore_errors=True)
+            with contextlib.suppress(EverlogError):  # a store that cannot be reached: `vacuum` removes them
+                self.store.place.remove_folder(place)
         self._places, self._written = [], {}
         self._held.close()
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from everlog.errors import DataError, HistoryError, NotFoundError, UsageError
-from everlog.tables.commits import Commit, CommitConflictError, commit_path, write_commit
+from everlog.tables.commits import Commit, CommitConflictError, commit_name, write_commit
 from everlog.tables.compaction import compact
 from everlog.tables.layout import BAG
 from everlog.tables.table_store import TableStore
@@ -83,7 +83,7 @@ def test_an_exception_leaves_no_trace(store: TableStore, tmp_path: Path) -> None
         put(transaction, "facts_edge", [(1, 2, 1)])
         raise RuntimeError
     assert store.versions() == []
-    assert not list(store.folder.rglob("*.parquet"))
+    assert not list(store.beside.rglob("*.parquet"))
     add(store, "facts_edge", [(5, 6, 1)])
     assert rows(store, "facts_edge") == {(5, 6)}
 
@@ -121,8 +121,8 @@ def test_delta_versions_that_no_commit_names_are_taken_out(
 
 def test_tidy_removes_strays_and_nothing_else(store: TableStore, tmp_path: Path) -> None:
     add(store, "facts_edge", [(1, 2, 1)])
-    stray = store.folder / "facts_edge" / "0123" / "part-0.parquet"
-    unnamed = store.folder / "facts_other" / "4567" / "part-0.parquet"
+    stray = store.beside / "facts_edge" / "0123" / "part-0.parquet"
+    unnamed = store.beside / "facts_other" / "4567" / "part-0.parquet"
     for path in (stray, unnamed):
         path.parent.mkdir(parents=True)
         path.write_bytes(b"half a file")
@@ -154,7 +154,7 @@ def test_a_second_writer_is_told_who_the_first_is(store: TableStore) -> None:
 def test_the_commit_file_is_the_last_defence(store: TableStore, tmp_path: Path) -> None:
     with store.begin() as transaction:
         put(transaction, "facts_edge", [(1, 2, 1)])
-        write_commit(store.folder, Commit(1))  # a writer that our lock did not reach
+        write_commit(store.place, Commit(1))  # a writer that our lock did not reach
         with pytest.raises(CommitConflictError, match="another writer"):
             transaction.commit()
     assert store.commit(1).tables == {}
@@ -173,7 +173,7 @@ def test_a_table_that_somebody_else_appends_to_meanwhile_is_a_conflict(
     def after_another(**options: Any) -> Any:
         """Made when the table has been looked at and not yet been written to: the moment for a race."""
         monkeypatch.undo()
-        table = deltalake.DeltaTable(str(store.folder / "facts_edge"))
+        table = deltalake.DeltaTable(str(store.beside / "facts_edge"))
         table.create_write_transaction([], "append", table.schema())
         return real(**options)
 
@@ -204,7 +204,7 @@ def test_what_is_not_there_is_named(store: TableStore, tmp_path: Path) -> None:
 def test_a_damaged_commit_is_reported(store: TableStore, tmp_path: Path) -> None:
     add(store, "facts_edge", [(1, 2, 1)])
     add(store, "facts_edge", [(2, 3, 1)])
-    path = commit_path(store.folder, 2)
+    path = store.beside / commit_name(2)
     path.write_text(json.dumps({"version": 2}), encoding="utf-8")
     with pytest.raises(DataError, match="commit file cannot be read"):
         store.commit()

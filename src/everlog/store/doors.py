@@ -62,8 +62,11 @@ def check_rows(relation: str, rows: Sequence[tuple[Any, ...]]) -> None:
             text = term if kind is str else _TEXTS[kind](term)
             if not text.isascii() and _has_half_a_pair(text):
                 raise DataError(f"row {number} of {relation}: {text!r:.80} has half a surrogate pair, no character")
-    if relation in (TRIPLE, QUAD):
+    arity = {TRIPLE: 3, QUAD: 4}.get(relation)
+    if arity is not None:
         for number, row in enumerate(rows, start=1):
+            if len(row) != arity:
+                continue  # which is a mistake of its own, told where all relations' rows are counted
             for (place, wanted, _), types, term in zip(_PLACES, ((IRI, BlankNode), (IRI,)), row, strict=False):
                 if not isinstance(term, types):
                     raise _no_triple(place, wanted, term, f"row {number}: ")

@@ -20,6 +20,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
+from everlog.engines.spark.local_frames import local_frame
 from everlog.engines.spark.tagged import RELATION, id_columns, tag
 from everlog.pipeline.bulk_facts import Batches
 from everlog.pipeline.delta_files import spark_path, with_our_errors
@@ -61,7 +62,7 @@ def read_dictionary(spark: SparkSession, store: TableStore, commit: Commit) -> D
 
 def no_terms(spark: SparkSession) -> DataFrame:
     """A dictionary without terms."""
-    return spark.createDataFrame([], "id bigint, key string")
+    return local_frame(spark, [], "id bigint, key string")
 
 
 def read_files(spark: SparkSession, store: TableStore, state: TableState, files: TableFiles) -> DataFrame:
@@ -96,7 +97,7 @@ def _frame(spark: SparkSession, store: TableStore, state: TableState, files: Seq
     # The schema is given, not read from a file: no job is needed, and a table without files still has columns.
     schema = ", ".join(f"`{name}` {type_}" for name, type_ in state.all_types.items())
     if not files:
-        return spark.createDataFrame([], schema)
+        return local_frame(spark, [], schema)
     base = spark_path(store.folder / state.folder)
     return spark.read.schema(schema).option("basePath", base).parquet(*(spark_path(Path(file)) for file in files))
 
@@ -116,9 +117,18 @@ class Target:
 def append_plain(transaction: TableTransaction, table: str, frame: DataFrame, columns: Mapping[str, str]) -> int:
     """Let Spark write rows of a plain table; returns how many."""
     place = transaction.begin_write(table, columns, PLAIN)
-    rows = frame.select(*columns, f.lit(transaction.version).cast("long").alias(VERSION))
-    with_our_errors(lambda: rows.write.parquet(spark_path(place.path)), place.path)
+    write_plain(plain_rows(transaction, frame, columns), place)
     return transaction.end_write(place)
+
+
+def plain_rows(transaction: TableTransaction, frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+    """Rows of a plain table as a transaction writes them."""
+    return frame.select(*columns, f.lit(transaction.version).cast("long").alias(VERSION))
+
+
+def write_plain(rows: DataFrame, place: Place) -> None:
+    """Let Spark write rows into a place."""
+    with_our_errors(lambda: rows.write.parquet(spark_path(place.path)), place.path)
 
 
 def append_tagged(transaction: TableTransaction, mapped: Mapped, targets: Sequence[Target]) -> dict[str, int]:

@@ -19,7 +19,7 @@ from everlog.pipeline.bulk import derive_in_bulk
 from everlog.pipeline.encode import collisions
 from everlog.pipeline.explicit_changes import ExplicitFacts
 from everlog.pipeline.in_process import OpenedTables, no_rows
-from everlog.pipeline.rejects import Reject, refuse_doubtful
+from everlog.pipeline.rejects import Reject, reading_sources, refuse_doubtful
 from everlog.pipeline.settings_parts import MaintainSettings, ViewSettings
 from everlog.pipeline.table_frames import append_plain
 from everlog.pipeline.terms_writing import TermsWriting
@@ -64,7 +64,8 @@ class Upkeep:
         change = incoming.explicit.change()
         change = change.persist() if change is not None else None  # sources are read and encoded once
         try:
-            moved = incoming.explicit.count(change) if change is not None else {}
+            with reading_sources():
+                moved = incoming.explicit.count(change) if change is not None else {}
             changed = sum(moved.values())
             if change is not None:
                 refuse_doubtful(incoming.explicit.deletions(change, incoming.doubtful), incoming.doubtful)

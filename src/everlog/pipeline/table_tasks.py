@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 from everlog.engines.spark.tagged import RELATION
 from everlog.tables.layout import STATE, VERSION, arrow_schema, fact_columns
 
-_GATHERED = 1 << 17  # rows of a relation that are gathered before they are written
+_GATHERED = 1 << 18  # rows of a relation that are gathered before they are written
+# A dictionary of a column's values pays while they are few: of ids that hardly repeat it would take half the time.
+_DICTIONARY_BYTES = 1 << 18
 
 
 def write_batches(
@@ -71,7 +73,7 @@ class _File:
         table = table.select(names).append_column(VERSION, versions).cast(self._schema)
         if self._writer is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._path, self._schema)
+            self._writer = pq.ParquetWriter(self._path, self._schema, dictionary_pagesize_limit=_DICTIONARY_BYTES)
         self._writer.write_table(table)
         self._waiting, self._written = [], self._rows
 

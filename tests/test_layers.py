@@ -5,9 +5,9 @@
     plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
 `addresses`, `disk`, `errors`, `extras`, `limits`, `logs` and `progress` may be used by all. `maintenance` knows no
-array library and no engine but the interface; only `engines/columnar` knows numba; `import everlog` loads nothing heavy, so
-that programs start at once. Benchmarks are outside: they use public names, and only `everlog bench` loads one, by its
-name, when it is called.
+array library and no engine but the interface; only `engines/columnar` knows numba; `import everlog` loads nothing
+heavy, so that programs start at once. Benchmarks are outside: they use public names, and only `everlog bench` loads
+one, by its name, when it is called.
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ relation but in one job; rows for the facts of which anything differs are append
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from everlog.engines.interface import Shape
-from everlog.engines.spark.tagged import tag
+from everlog.engines.spark.tagged import TaggedFacts, tag
 from everlog.limits import Limits
 from everlog.maintenance.materialise import shapes
 from everlog.maintenance.program import EvaluatedProgram
@@ -32,7 +32,9 @@ from everlog.pipeline.table_frames import (
     tagged_rows,
     union,
 )
-from everlog.rules.constraints import is_constraint_relation
+from everlog.pipeline.terms_writing import TermsWriting
+from everlog.plans.stages import needs_terms
+from everlog.rules.constraints import is_constraint, is_constraint_relation
 from everlog.rules.names import name_rules
 from everlog.rules.syntax import Program
 from everlog.store.rule_steps import rule_arities
@@ -53,6 +55,7 @@ def derive_in_bulk(
     views: Mapping[str, ViewQuery],
     explicit: ExplicitFacts,
     change: DataFrame | None,
+    terms: TermsWriting,
     materialise: Callable[..., Any],
     says: Says,
     limits: Limits,
@@ -62,6 +65,7 @@ def derive_in_bulk(
     """Append what a change comes to; gives what the commit is to say of program and maintenance.
 
     Args:
+        terms: those that are new; they are in the dictionary before rules look at them, or at the end.
         counts: how many facts of each relation are explicit after the change, where that is known.
         wanted_folder: where rounds are written (rounds_folder.py), if not beside the tables.
     """
@@ -71,19 +75,34 @@ def derive_in_bulk(
         for name in names
         if change is not None or name in explicit.before
     }
-    dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else no_terms(spark)
+    together = explicit.only_in(change) if change is not None else None
     more = view_rules(views)
+    evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True, views=more).after
+    rules = [rule for component in evaluated.components for rule in component.rules]
+    if needs_terms(rules) or any(map(is_constraint, program.rules)):  # of a broken constraint, the terms are told
+        terms.finish()
+    dictionary = read_so_far(spark, transaction, DICTIONARY) if DICTIONARY in transaction.tables else no_terms(spark)
     with rounds_folder(spark, transaction.store.place, wanted_folder) as folder:
         settings = BulkSettings(auxiliaries=True, rounds_folder=folder)
         made = materialise(
-            spark, program, given, dictionary.select("id", "key"), says, limits, settings, counts, views=more
+            spark,
+            program,
+            given,
+            dictionary.select("id", "key"),
+            says,
+            limits,
+            settings,
+            counts,
+            views=more,
+            together=together,
         )
         try:
-            evaluated = EvaluatedProgram().changed(name_rules(program.rules), rewrites=True, views=more).after
+            terms.start()
             with made.reading():
                 if made.new_terms is not None:
                     append_plain(transaction, DICTIONARY, unknown_terms(made.new_terms, dictionary), TERM_COLUMNS)
-                _append(spark, transaction, made, {shape.name: shape for shape in shapes(evaluated.components)}, given)
+                wanted = {shape.name: shape for shape in shapes(evaluated.components)}
+                _append(spark, transaction, made, wanted, given, together)
             return _info(program, views, evaluated, made, explicit)
         finally:
             made.release()
@@ -95,6 +114,7 @@ def _append(
     made: Any,
     wanted: Mapping[str, Shape],
     given: Mapping[str, DataFrame],
+    together: TaggedFacts | None,
 ) -> None:
     """Compare what was derived with the tables, and append the difference."""
     arities = dict(made.relations)
@@ -107,11 +127,7 @@ def _append(
     width = max([1, *arities.values()])
     numbers = {name: number for number, name in enumerate(arities)}
     kinds = {name: BAG if name in wanted and wanted[name].bag else SET for name in arities}
-    stated = [
-        tag(given[name], numbers[name], arities[name], width, explicit=True)
-        for name in given
-        if name not in made.defined
-    ]
+    stated = _stated([name for name in given if name not in made.defined], given, together, arities, numbers, width)
     old = [
         tagged_rows(read_so_far(spark, transaction, table_of(name)), numbers[name], arities[name], width)
         for name in names
@@ -128,9 +144,26 @@ def _append(
 
     def mapped(function: Batches, schema: StructType) -> DataFrame:
         derived = [made.mapped(function, schema)] if made.parts else []
-        return union([*derived, *(frame.mapInArrow(function, schema) for frame in stated)])
+        return union([*derived, *([union(stated).mapInArrow(function, schema)] if stated else [])])
 
     append_tagged(transaction, mapped, targets)
+
+
+def _stated(
+    names: Sequence[str],
+    given: Mapping[str, DataFrame],
+    together: TaggedFacts | None,
+    arities: Mapping[str, int],
+    numbers: Mapping[str, int],
+    width: int,
+) -> list[DataFrame]:
+    """Tagged frames of relations that no rule defines."""
+    frames = []
+    in_one = {name: None for name in names if together is not None and name in together.numbers}
+    if together is not None and in_one:
+        frames.append(together.of(in_one, numbers, width))
+    alone = (name for name in names if name not in in_one)
+    return frames + [tag(given[name], numbers[name], arities[name], width, explicit=True) for name in alone]
 
 
 def _info(

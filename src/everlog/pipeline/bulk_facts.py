@@ -19,12 +19,14 @@ from pyspark.sql.types import StructType
 
 from everlog.engines.spark.ids import INTEGER
 from everlog.engines.spark.kinds import ANY, NONE, Kinds, flowing_kinds, kinds_column, only
+from everlog.engines.spark.local_frames import local_frame
 from everlog.engines.spark.tagged import (
     EXPLICIT,
     KEY,
     RELATION,
     TERM,
     WEIGHT,
+    TaggedFacts,
     id_columns,
     matches_any,
     tag,
@@ -79,10 +81,11 @@ class BulkFacts:
         arities: Mapping[str, int],
         terms: DataFrame,
         counts: Mapping[str, int] | None,
+        together: TaggedFacts | None = None,
         *,
         holds: bool = True,
     ) -> None:
-        self._holds = holds
+        self._holds, self._together = holds, together
         self.spark, self.given, self.arities = spark, dict(given), dict(arities)
         self.numbers = {name: number for number, name in enumerate(self.arities)}
         self.width = max(1, *self.arities.values()) if self.arities else 1
@@ -178,6 +181,22 @@ class BulkFacts:
             frames.append(frame.select(*columns, WEIGHT, EXPLICIT))
         return reduce(DataFrame.unionAll, frames) if frames else self._nothing(relation)
 
+    def tagged(self, wanted: Mapping[str, Sequence[Atom]], numbers: Mapping[str, int]) -> list[DataFrame]:
+        """Tagged frames of the facts of some relations that match one of some atoms, by numbers of their own."""
+        frames = []
+        in_one = {name: atoms for name, atoms in wanted.items() if self._is_together(name)}
+        if self._together is not None and in_one:
+            frames.append(self._together.of(in_one, numbers, self.width))
+        for name, atoms in wanted.items():
+            if name not in in_one:
+                about = {"explicit": f.col(EXPLICIT), "weight": f.col(WEIGHT)}
+                frames.append(tag(self.facts(name, atoms), numbers[name], self.arities[name], self.width, **about))
+        return frames
+
+    def _is_together(self, relation: str) -> bool:
+        derived = any(head.relation == relation for part in self.parts for head in part.heads)
+        return self._together is not None and relation in self._together.numbers and not derived
+
     def given_facts(self, relation: str, atoms: Sequence[Atom]) -> DataFrame | None:
         """The given facts that match one of some atoms: c1, c2, …; None where none was given."""
         if relation not in self.given:
@@ -188,7 +207,7 @@ class BulkFacts:
 
     def _nothing(self, relation: str) -> DataFrame:
         columns = [f"{name} long" for name in id_columns(self.arities[relation])]
-        return self.spark.createDataFrame([], ", ".join([*columns, f"{WEIGHT} long", f"{EXPLICIT} boolean"]))
+        return local_frame(self.spark, [], ", ".join([*columns, f"{WEIGHT} long", f"{EXPLICIT} boolean"]))
 
     def tag(self, frame: DataFrame, relation: str, **about: object) -> DataFrame:
         """Facts of one relation as a tagged frame."""

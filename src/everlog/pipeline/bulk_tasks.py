@@ -97,10 +97,7 @@ class TaskStages:
         rules = [rule for component in components for rule in component.rules]
         reads = _reads(self._facts, components)
         inputs = tuple(TaskInput(name, self._facts.arities[name], name in self._facts.bags) for name in reads)
-        rows = [
-            self._rows(number, self._facts.facts(name, atoms), self._facts.arities[name])
-            for number, (name, atoms) in enumerate(reads.items())
-        ]
+        rows = self._facts.tagged(reads, {name: number for number, name in enumerate(reads)})
         rows += self._terms(rules)
         together = _together(rows, self._facts.width)
         known = sum(self._facts.count(name) for name in reads)

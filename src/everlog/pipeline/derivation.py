@@ -23,6 +23,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
+from everlog.engines.spark.local_frames import local_frame
 from everlog.engines.spark.placement import FACTS_A_PARTITION
 from everlog.engines.spark.session import parallelism
 from everlog.errors import NotFoundError, ProgramError, UsageError
@@ -217,7 +218,7 @@ class _Derivation:
         """The terms of given facts, of the program's text, and those that came up."""
         frames = [given]
         if made.constants:
-            frames.append(self._spark.createDataFrame(list(made.constants.items()), "id long, key string"))
+            frames.append(local_frame(self._spark, made.constants.items(), "id long, key string"))
         if made.new_terms is not None:
             frames.append(made.new_terms)
         return reduce(DataFrame.unionAll, frames).dropDuplicates(["id"]) if len(frames) > 1 else given

@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as f
 
 from everlog.engines.spark.ids import UNBOUND_ID, id_column, inline_key_column, is_inline_column
+from everlog.engines.spark.local_frames import local_frame
 from everlog.errors import DataError
 from everlog.facts.terms import key_of, term_of
 from everlog.pipeline.rejects import from_spark
@@ -47,24 +48,30 @@ class Encoded:
 
 
 def encode(
-    facts: Mapping[str, DataFrame], dictionary: DataFrame | None = None, others: DataFrame | None = None
+    facts: Mapping[str, DataFrame],
+    dictionary: DataFrame | None = None,
+    others: DataFrame | None = None,
+    *,
+    few: bool = False,
 ) -> Encoded:
     """The ids of facts given as term keys, and the terms that the dictionary (id, key) lacks.
 
-    `others`: keys of terms that need an id too, though no fact has them.
+    Args:
+        others: keys of terms that need an id too, though no fact has them.
+        few: are there so few facts, and no dictionary yet, that one task finds their terms soonest?
     """
     encoded = {relation: _ids(frame) for relation, frame in facts.items()}
     with_terms = [frame for frame in facts.values() if frame.columns] + ([others] if others is not None else [])
     if not with_terms:
-        return Encoded(encoded, SparkSession.active().createDataFrame([], "id long, key string"))
-    return Encoded(encoded, _new_terms(with_terms, dictionary))
+        return Encoded(encoded, local_frame(SparkSession.active(), [], "id long, key string"))
+    return Encoded(encoded, _new_terms(with_terms, dictionary, few=few))
 
 
 def constants_frame(spark: SparkSession, program: Program, views: Mapping[str, ViewQuery]) -> DataFrame | None:
     """The keys of the terms that a program and its views mention; None where they mention none."""
     terms = (*program_constants(program), *flat_constants(view_rules(views)))
     keys = dict.fromkeys((key_of(term),) for term in terms)
-    return spark.createDataFrame(list(keys), "key string") if keys else None
+    return local_frame(spark, keys, "key string") if keys else None
 
 
 def decode(facts: DataFrame, dictionary: DataFrame, columns: Sequence[str] | None = None) -> DataFrame:
@@ -111,10 +118,11 @@ def _ids(frame: DataFrame) -> DataFrame:
     return frame.select(*[id_column(f.col(name)).alias(f"c{place}") for place, name in enumerate(frame.columns, 1)])
 
 
-def _new_terms(frames: list[DataFrame], dictionary: DataFrame | None) -> DataFrame:
+def _new_terms(frames: list[DataFrame], dictionary: DataFrame | None, *, few: bool) -> DataFrame:
     # All keys of a frame in one scan of it, distinct before anything else is done with them.
     keys = [frame.select(f.explode(f.array(*frame.columns)).alias("key")) for frame in frames]
-    terms = functools.reduce(DataFrame.union, keys).where(~is_inline_column(f.col("key"))).distinct()
+    terms = functools.reduce(DataFrame.union, keys).where(~is_inline_column(f.col("key")))
+    terms = terms.coalesce(1).distinct() if few else terms.distinct()
     terms = terms.select(id_column(f.col("key")).alias("id"), "key")
     # Partitioning by id serves this window, the join below, and readers that look ids up in sorted files.
     terms = terms.withColumn("other", f.lag("key").over(Window.partitionBy("id").orderBy("id")))

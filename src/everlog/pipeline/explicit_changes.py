@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 
-from everlog.engines.spark.tagged import RELATION, id_columns
+from everlog.engines.spark.tagged import RELATION, TaggedFacts, id_columns
 from everlog.pipeline.table_frames import union
 from everlog.tables.layout import WEIGHT
 
@@ -32,10 +32,11 @@ class ExplicitFacts:
     before: Mapping[str, DataFrame] = field(default_factory=dict)  # what was explicit, each fact once
     kinds: Mapping[str, str] = field(default_factory=dict)
     touched: AbstractSet[str] = frozenset()  # the relations that something is said about
+    few: bool = False  # of a first load: are these so few facts that one task is enough?
 
     def change(self) -> DataFrame | None:
         """What becomes explicit, with weight 1, and what no longer is, with -1: relation, c1, …, weight."""
-        width = max([1, *self.arities.values()])
+        width = self._width
         frames = [
             frame
             for number, name in enumerate(self.arities)
@@ -45,12 +46,20 @@ class ExplicitFacts:
         if not frames:
             return None
         names = [RELATION, *id_columns(width)]
+        if not self.before and not self.deleted:
+            # What is in one partition is made distinct, and counted after that, without a shuffle.
+            now = union(frames).select(*names)
+            return (now.coalesce(1) if self.few else now).distinct().withColumn(WEIGHT, f.lit(1).cast("long"))
         flags = [f.max(flag).alias(flag) for flag in (_NOW, _GONE, _THEN, _WHOLE)]
         compared = union(frames).groupBy(*names).agg(*flags)
         stays = f.col(_THEN) & ~f.col(_WHOLE) & ~f.col(_GONE)
         wanted = f.col(_NOW) | stays
         weight = wanted.cast("long") - f.col(_THEN).cast("long")
         return compared.select(*names, weight.alias(WEIGHT)).where(f.col(WEIGHT) != 0)
+
+    @property
+    def _width(self) -> int:
+        return max([1, *self.arities.values()])
 
     def _of(self, number: int, name: str, width: int) -> list[DataFrame]:
         arity, whole = self.arities[name], self.kinds.get(name) == SNAPSHOT
@@ -76,6 +85,13 @@ class ExplicitFacts:
                     )
                 )
         return found
+
+    def only_in(self, change: DataFrame) -> TaggedFacts | None:
+        """The facts of relations that were not there before: all of them are in the change."""
+        numbers = {
+            name: number for number, name in enumerate(self.arities) if name in self.touched and name not in self.before
+        }
+        return TaggedFacts(change, self._width, numbers) if numbers else None
 
     def count(self, change: DataFrame) -> dict[str, int]:
         """How many facts of each relation a change has, the relations without any too."""

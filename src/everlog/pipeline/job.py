@@ -172,7 +172,7 @@ class _Run:
         base = self.store.commit()
         ingested, keys, gone = self._ingest(base)
         try:
-            encoded, explicit = self._encode(base, keys, gone, ingested.kinds)
+            encoded, explicit = self._encode(base, keys, gone, ingested)
             way, commit = self._maintain(base, encoded, explicit, ingested)
         finally:
             ingested.release()
@@ -213,17 +213,20 @@ class _Run:
         return ingested, keys, gone
 
     def _encode(
-        self, base: Commit, keys: Mapping[str, DataFrame], gone: Mapping[str, DataFrame], kinds: Mapping[str, str]
+        self, base: Commit, keys: Mapping[str, DataFrame], gone: Mapping[str, DataFrame], ingested: Any
     ) -> tuple[Any, ExplicitFacts]:
+        from everlog.engines.spark.placement import FACTS_A_PARTITION
         from everlog.pipeline.encode import constants_frame, encode
         from everlog.pipeline.explicit_changes import ExplicitFacts
         from everlog.pipeline.table_frames import explicit_facts, read_dictionary, read_table
 
-        tables = relation_tables(base)
+        tables, kinds = relation_tables(base), ingested.kinds
         self._check_arities(tables, {name: len(frame.columns) for name, frame in (*keys.items(), *gone.items())})
         views = wanted_views(known_views(base), self.settings.views, self.settings.program.prefixes, base.version + 1)
         constants = constants_frame(self.spark, self.settings.program, views)
-        encoded = self.stages.encode(keys, read_dictionary(self.spark, self.store, base), constants)
+        count = sum(ingested.counts.values()) + len(self.settings.program.facts)
+        few = not base.tables and count <= FACTS_A_PARTITION
+        encoded = self.stages.encode(keys, read_dictionary(self.spark, self.store, base), constants, few=few)
         vanished = {
             name: "snapshot" for name in base.info.get("snapshots", ()) if name not in kinds and name not in keys
         }
@@ -242,6 +245,7 @@ class _Run:
             before,
             {**vanished, **kinds},
             touched & arities.keys(),
+            few,
         )
 
     def _check_arities(self, tables: Mapping[str, Any], arities: Mapping[str, int]) -> None:
@@ -349,6 +353,8 @@ def facts_in_text(program: Program) -> dict[str, list[tuple[str, ...]]]:
 
 def frames_of_keys(spark: SparkSession, rows: Mapping[str, Sequence[tuple[str, ...]]]) -> dict[str, DataFrame]:
     """Facts given as keys, as frames."""
+    from everlog.engines.spark.local_frames import local_frame
+
     found = {}
     for relation, facts in rows.items():
         if not facts:
@@ -358,7 +364,7 @@ def frames_of_keys(spark: SparkSession, rows: Mapping[str, Sequence[tuple[str, .
             found[relation] = spark.range(1).select()
             continue
         schema = ", ".join(f"c{number} string" for number in range(1, width + 1))
-        found[relation] = spark.createDataFrame(list(facts), schema)
+        found[relation] = local_frame(spark, facts, schema)
     return found
 
 

@@ -19,13 +19,13 @@ from everlog.pipeline.bulk import derive_in_bulk
 from everlog.pipeline.encode import collisions
 from everlog.pipeline.explicit_changes import ExplicitFacts
 from everlog.pipeline.in_process import OpenedTables, no_rows
-from everlog.pipeline.rejects import Reject, refuse_doubtful
+from everlog.pipeline.rejects import Reject, reading_sources, refuse_doubtful
 from everlog.pipeline.settings_parts import MaintainSettings, ViewSettings
 from everlog.pipeline.table_frames import append_plain
+from everlog.pipeline.terms_writing import TermsWriting
 from everlog.pipeline.view_definitions import known_views, only_in_process, wanted_views
 from everlog.pipeline.ways import BULK, Way, choose_way, way_in_process
 from everlog.rules.syntax import Program
-from everlog.store.table_folders import DICTIONARY, TERM_COLUMNS
 from everlog.tables.commits import Commit
 from everlog.tables.table_store import TableStore
 
@@ -64,7 +64,8 @@ class Upkeep:
         change = incoming.explicit.change()
         change = change.persist() if change is not None else None  # sources are read and encoded once
         try:
-            moved = incoming.explicit.count(change) if change is not None else {}
+            with reading_sources():
+                moved = incoming.explicit.count(change) if change is not None else {}
             changed = sum(moved.values())
             if change is not None:
                 refuse_doubtful(incoming.explicit.deletions(change, incoming.doubtful), incoming.doubtful)
@@ -106,23 +107,23 @@ class Upkeep:
         views = wanted_views(known_views(base), self.views, self.program.prefixes, base.version + 1)
         later = [name for name, view in views.items() if only_in_process(view)]
         with self.store.begin() as transaction:
-            with collisions():
-                append_plain(transaction, DICTIONARY, incoming.new_terms.select("id", "key"), TERM_COLUMNS)
             if incoming.rejects is not None:
                 append_plain(transaction, REJECTS, incoming.rejects, REJECT_COLUMNS)
-            said = derive_in_bulk(
-                self.spark,
-                transaction,
-                self.program,
-                {name: view for name, view in views.items() if name not in later},
-                incoming.explicit,
-                change,
-                self.materialise,
-                self.says,
-                self.limits,
-                counts,
-                self.rounds_folder,
-            )
+            with TermsWriting(transaction, incoming.new_terms) as terms:
+                said = derive_in_bulk(
+                    self.spark,
+                    transaction,
+                    self.program,
+                    {name: view for name, view in views.items() if name not in later},
+                    incoming.explicit,
+                    change,
+                    terms,
+                    self.materialise,
+                    self.says,
+                    self.limits,
+                    counts,
+                    self.rounds_folder,
+                )
             commit = transaction.commit({**incoming.info, **said})
         return self._with_views(later, commit, incoming) if later else commit
 

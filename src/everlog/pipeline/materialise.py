@@ -20,7 +20,8 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from everlog.dictionary.hash_dictionary import HashDictionary
-from everlog.engines.spark.tagged import RELATION, WEIGHT, id_columns, matches, matches_any
+from everlog.engines.spark.local_frames import local_frame
+from everlog.engines.spark.tagged import RELATION, WEIGHT, TaggedFacts, id_columns, matches, matches_any
 from everlog.engines.spark.task_errors import error_of_task
 from everlog.errors import EngineError, EverlogError
 from everlog.facts.terms import key_of
@@ -149,15 +150,17 @@ def materialise_frames(
     settings: BulkSettings | None = None,
     counts: Mapping[str, int] | None = None,
     views: Sequence[EvaluatedRule] = (),
+    together: TaggedFacts | None = None,
 ) -> Materialised:
     """Derive what a program says from frames of distinct facts; `dictionary` holds the terms of their ids.
 
     Args:
         counts: how many facts each frame has, where that is known; otherwise they are counted.
         views: rules of views, which are flat already, to be evaluated with those of the program.
+        together: one frame from which some of the frames come, if there is one.
     """
     says, limits, settings = progress or _silent, limits or Limits(), settings or BulkSettings()
-    bulk = _Bulk(spark, program, views, facts, dictionary, says, limits, settings, counts)
+    bulk = _Bulk(spark, program, views, facts, dictionary, says, limits, settings, counts, together)
     with explained_failures(bulk.at_work):
         return bulk.run()
 
@@ -180,6 +183,7 @@ class _Bulk:
         limits: Limits,
         settings: BulkSettings,
         counts: Mapping[str, int] | None,
+        together: TaggedFacts | None,
     ) -> None:
         self._spark, self._says, self._limits, self._settings = spark, says, limits, settings
         self._driver = HashDictionary()
@@ -192,7 +196,7 @@ class _Bulk:
             for rule in self._rules
         }
         self._shown = {head.relation: [f"view {rule.name}"] for rule in views for head in rule.heads}
-        self._given, self._counts = dict(given), counts
+        self._given, self._counts, self._together = dict(given), counts, together
         self._reports: list[ComponentReport] = []
         self._rounds: RoundStages | None = None
 
@@ -220,9 +224,11 @@ class _Bulk:
         return maintenance_components((*flatten_rules(rewriting.rules), *self._views), rule_reads)
 
     def _facts(self, arities: Mapping[str, int], components: Sequence[Component[EvaluatedRule]]) -> BulkFacts:
-        constants = self._spark.createDataFrame(list(self._constants.items()), "id long, key string")
+        constants = local_frame(self._spark, self._constants.items(), "id long, key string")
         terms = self._dictionary.unionAll(constants).dropDuplicates(["id"])
-        known = BulkFacts(self._spark, self._given, arities, terms, self._counts, holds=self._settings.holds)
+        known = BulkFacts(
+            self._spark, self._given, arities, terms, self._counts, self._together, holds=self._settings.holds
+        )
         rules = [rule for component in components for rule in component.rules]
         if self._settings.way != "one task":
             known.look(kinds=False)

@@ -159,6 +159,17 @@ def reading(title: str) -> Iterator[None]:
         raise _explained(str(error), title) from error
 
 
+@contextlib.contextmanager
+def reading_sources() -> Iterator[None]:
+    """The same where facts are used that Spark reads from files only now."""
+    try:
+        yield
+    except Exception as error:
+        if from_spark(error) and "FAILED_READ_FILE" in str(error):
+            raise _explained(str(error), "the sources") from error
+        raise
+
+
 def from_spark(error: Exception) -> bool:
     """Whether Spark or its bridge to Java raised this, and not we."""
     return any(kind.__module__.startswith(("pyspark.", "py4j.")) for kind in type(error).__mro__)

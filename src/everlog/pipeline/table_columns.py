@@ -8,22 +8,20 @@ than UTC keep it where the file says it (Arrow writes it there), as they do in p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
 from everlog.addresses import path_of
-from everlog.errors import DataError, FormatError, UsageError
+from everlog.errors import DataError, UsageError
 from everlog.formats.arrow_columns import value_type
-from everlog.formats.compression import open_bytes
 from everlog.pipeline.csv_columns import sign_column
 from everlog.pipeline.delta_sources import delta_schema
 from everlog.pipeline.documents import gather_documents
 from everlog.pipeline.gathering import Gathered
+from everlog.pipeline.parquet_footers import Footers, read_footers
 from everlog.pipeline.partitions import partition_names, with_partitions
 from everlog.pipeline.picking import SIGNS_TOLD, Picked, picked
 from everlog.pipeline.rejects import Reject, reading
@@ -50,7 +48,9 @@ def gather_parquet(gathered: Gathered, source: InputSource, files: list[SourceFi
     """The facts of Parquet files, and of Delta tables."""
     for relation in sorted({file.relation for file in files}):
         some = [file for file in files if file.relation == relation]
-        schema = None if some[0].table else _one_schema([file for file in some if file.is_local])
+        local = not some[0].table and all(file.is_local for file in some)
+        footers = read_footers(some) if local else None
+        schema = None if footers is None else footers.schema
         partitions = partition_names(some)
         if schema is not None and _needs_python(schema, picked(source, schema.names, partitions, source.title)):
             gather_documents(gathered, source, some)
@@ -60,11 +60,13 @@ def gather_parquet(gathered: Gathered, source: InputSource, files: list[SourceFi
             if some[0].table:
                 stored = [field for field in delta_schema(some[0].table) if field.name not in partitions]
                 reader = reader.schema(StructType(stored))
+            elif footers is not None and (known := footers.spark_schema()) is not None:
+                reader = reader.schema(known)
             frame = reader.parquet(*[file.address for file in some])
             placed = frame.select(
                 "*", f.col("_metadata.file_path").alias(_ADDRESS), f.col("_metadata.row_index").alias(_ROW)
             )
-            table = _Table(with_partitions(placed, some, _ADDRESS), frame.columns, partitions, schema)
+            table = _Table(with_partitions(placed, some, _ADDRESS), frame.columns, partitions, footers)
         _gather(gathered, source, relation, table)
 
 
@@ -76,13 +78,14 @@ class _Table:
         frame: DataFrame,
         columns: Sequence[str] | None = None,
         partitions: Sequence[str] = (),
-        schema: pa.Schema | None = None,
+        footers: Footers | None = None,
     ) -> None:
         self.frame = frame
         self.columns = frame.columns if columns is None else list(columns)
         self.partitions = partitions
         self.files = columns is not None
-        fields = {} if schema is None else {field.name: field.type for field in schema}
+        self.footers = footers
+        fields = {} if footers is None else {field.name: field.type for field in footers.schema}
         # Spark has no unsigned integers of 64 bits and makes them decimals.
         self.unsigned = {name for name, type_ in fields.items() if pa.types.is_uint64(type_)}
         self.zones: Mapping[str, str] = {
@@ -129,6 +132,10 @@ def _gather(gathered: Gathered, source: InputSource, relation: str, table: _Tabl
         nulls = f.lit(False)
     frame = table.frame
     wrong = sign.isNull()
+    told = _told_count(table, chosen)
+    if told is not None and source.kind != "changes":
+        gathered.add(relation, frame.select(*keys), told, source.title)
+        return
     with reading(source.title):
         counts = frame.agg(
             f.count_if(~nulls & (sign == 1)).alias("inserted"),
@@ -149,6 +156,13 @@ def _gather(gathered: Gathered, source: InputSource, relation: str, table: _Tabl
         if counts["wrong"]:
             samples = _samples(gathered, source, table, chosen, wrong & ~nulls, f"a change is {SIGNS_TOLD}")
             gathered.rejects.add(counts["wrong"], samples)
+
+
+def _told_count(table: _Table, chosen: Picked) -> int | None:
+    """How many rows there are, if footers say that a value is missing in none."""
+    if table.footers is None or chosen.change is not None or any(place < 0 for place in chosen.arguments):
+        return None
+    return table.footers.rows_without_nulls([table.columns[place] for place in chosen.arguments])
 
 
 def _samples(
@@ -187,33 +201,6 @@ def _is_unreadable(type_: pa.DataType) -> bool:
 
 def _plain(type_: pa.DataType) -> pa.DataType:
     return type_.value_type if pa.types.is_dictionary(type_) else type_
-
-
-def _one_schema(files: Sequence[SourceFile]) -> pa.Schema | None:
-    """The schema of the files of a relation; an error where two of them have different columns."""
-    first: pa.Schema | None = None
-    for file in files:
-        open_bytes(Path(file.path)).close()  # raises an error if the file itself cannot be read
-        try:
-            schema = pq.read_schema(file.path)
-        except (pa.ArrowException, OSError) as error:
-            raise FormatError(
-                f"this is not a whole Parquet file ({str(error).strip().splitlines()[0]})",
-                path=file.path,
-                hint="it may be cut short: write or copy it again",
-            ) from error
-        if first is None:
-            first = schema
-        for name in first.names:
-            if name not in schema.names:
-                raise DataError(f"there is no column {name!r} here, but there is in {files[0].path}", path=file.path)
-            if schema.field(name).type != first.field(name).type:
-                here, there = schema.field(name).type, first.field(name).type
-                raise DataError(f"column {name!r} holds {here} here, but {there} in {files[0].path}", path=file.path)
-        for name in schema.names:
-            if name not in first.names:
-                raise DataError(f"there is a column {name!r} here, but not in {files[0].path}", path=file.path)
-    return first
 
 
 def _quoted(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
+from everlog.engines.spark.local_frames import local_frame
 from everlog.pipeline.delta_files import spark_path, with_our_errors
 from everlog.tables.commits import TableState
 from everlog.tables.local_place import LocalPlace
@@ -34,7 +35,7 @@ def frame_of_files(spark: SparkSession, place: TablePlace, state: TableState, fi
     # The schema is given, not read from a file: no job is needed, and a table without files still has columns.
     schema = ", ".join(f"`{name}` {type_}" for name, type_ in state.all_types.items())
     if not files:
-        return spark.createDataFrame([], schema)
+        return local_frame(spark, [], schema)
     if isinstance(place, LocalPlace):
         base = spark_path(place.folder / state.folder)
         return spark.read.schema(schema).option("basePath", base).parquet(*(spark_path(Path(file)) for file in files))

@@ -19,6 +19,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.types import StructType
 
+from everlog.engines.spark.local_frames import local_frame
 from everlog.engines.spark.tagged import RELATION, id_columns, tag
 from everlog.pipeline.bulk_facts import Batches
 from everlog.pipeline.delta_files import with_our_errors
@@ -57,7 +58,7 @@ def read_dictionary(spark: SparkSession, store: TableStore, commit: Commit) -> D
 
 def no_terms(spark: SparkSession) -> DataFrame:
     """A dictionary without terms."""
-    return spark.createDataFrame([], "id bigint, key string")
+    return local_frame(spark, [], "id bigint, key string")
 
 
 def read_files(spark: SparkSession, store: TableStore, state: TableState, files: TableFiles) -> DataFrame:
@@ -103,8 +104,18 @@ class Target:
 def append_plain(transaction: TableTransaction, table: str, frame: DataFrame, columns: Mapping[str, str]) -> int:
     """Let Spark write rows of a plain table; returns how many."""
     place = transaction.begin_write(table, columns, PLAIN)
-    rows = frame.select(*columns, f.lit(transaction.version).cast("long").alias(VERSION))
-    return transaction.end_write(place, write_files(rows, transaction.store.place, place.folder, place.state))
+    written = write_plain(transaction, plain_rows(transaction, frame, columns), place)
+    return transaction.end_write(place, written)
+
+
+def plain_rows(transaction: TableTransaction, frame: DataFrame, columns: Mapping[str, str]) -> DataFrame:
+    """Rows of a plain table as a transaction writes them."""
+    return frame.select(*columns, f.lit(transaction.version).cast("long").alias(VERSION))
+
+
+def write_plain(transaction: TableTransaction, rows: DataFrame, place: NewFiles) -> list[str] | None:
+    """Let Spark write rows into a place; gives the names of the files that count, if not all do."""
+    return write_files(rows, transaction.store.place, place.folder, place.state)
 
 
 def append_tagged(transaction: TableTransaction, mapped: Mapped, targets: Sequence[Target]) -> dict[str, int]:

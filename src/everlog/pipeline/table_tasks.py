@@ -13,7 +13,9 @@ from everlog.tables.commits import TableState
 from everlog.tables.layout import STATE, VERSION, arrow_schema, fact_columns
 from everlog.tables.places import TablePlace
 
-_GATHERED = 1 << 17  # rows of a relation that are gathered before they are written
+_GATHERED = 1 << 18  # rows of a relation that are gathered before they are written
+# A dictionary of a column's values pays while they are few: of ids that hardly repeat it would take half the time.
+_DICTIONARY_BYTES = 1 << 18
 
 
 def write_batches(
@@ -99,8 +101,12 @@ class _File:
         with self._place.talking():
             if self._writer is None:
                 self._place.make_folder(self._folder)
-                file = self._place.inside(self._place.at(self._folder, self._name))
-                self._writer = pq.ParquetWriter(file, self._schema, filesystem=self._place.filesystem())
+                self._writer = pq.ParquetWriter(
+                    self._place.inside(self._place.at(self._folder, self._name)),
+                    self._schema,
+                    filesystem=self._place.filesystem(),
+                    dictionary_pagesize_limit=_DICTIONARY_BYTES,
+                )
             self._writer.write_table(table.select(self._schema.names).cast(self._schema))
         self._waiting, self._written = [], self._rows
 

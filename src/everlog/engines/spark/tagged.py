@@ -15,7 +15,8 @@ Only frames that need them have the column `key`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -27,6 +28,9 @@ from everlog.rules.syntax import Atom, Constant
 
 TERM = -1
 RELATION, WEIGHT, EXPLICIT, DERIVATIONS, RANK, KEY = "relation", "weight", "explicit", "derivations", "rank", "key"
+
+
+_Pairs = tuple[tuple[int, int], ...]
 
 
 def id_columns(width: int) -> list[str]:
@@ -46,7 +50,7 @@ def tagged_schema(width: int, *, keys: bool = False) -> StructType:
 
 def tag(
     frame: DataFrame,
-    number: int,
+    number: int | Column,
     arity: int,
     width: int,
     *,
@@ -55,11 +59,11 @@ def tag(
     derivations: Column | None = None,
     rank: Column | None = None,
 ) -> DataFrame:
-    """Facts of one relation as a tagged frame."""
+    """Facts of one relation as a tagged frame, or of some whose number a column says."""
     ids = [f.col(name) for name in id_columns(arity)]
     ids += [f.lit(None).cast("long") for _ in range(width - arity)]
     return frame.select(
-        f.lit(number).cast("int").alias(RELATION),
+        (f.lit(number) if isinstance(number, int) else number).cast("int").alias(RELATION),
         *(column.alias(name) for column, name in zip(ids, id_columns(width), strict=True)),
         (f.lit(1) if weight is None else weight).cast("long").alias(WEIGHT),
         (f.lit(explicit) if isinstance(explicit, bool) else explicit).alias(EXPLICIT),
@@ -68,24 +72,71 @@ def tag(
     )
 
 
+@dataclass(frozen=True)
+class TaggedFacts:
+    """Facts of many relations that stand in one frame, each fact once: relation, c1, c2, …"""
+
+    frame: DataFrame
+    arity: int  # the most arguments that one of them has
+    numbers: Mapping[str, int]
+
+    def of(self, wanted: Mapping[str, Sequence[Atom] | None], numbers: Mapping[str, int], width: int) -> DataFrame:
+        """The facts of some relations that match one of some atoms, all for None, tagged by other numbers.
+
+        However many relations there are, this is one scan; a union of them would take Spark a second to plan.
+        """
+        relation = f.col(RELATION)
+        conditions = {name: None if atoms is None else matches_any(atoms) for name, atoms in wanted.items()}
+        whole = [self.numbers[name] for name, condition in conditions.items() if condition is None]
+        chosen = [relation.isin(whole)] if whole else []
+        for name, condition in conditions.items():
+            if condition is not None:
+                chosen.append((relation == self.numbers[name]) & condition)
+        others = dict.fromkeys(range(max(self.numbers.values()) + 1), -1)
+        others |= {self.numbers[name]: numbers[name] for name in wanted}
+        renumbered = f.get(f.array(*map(f.lit, others.values())), relation)
+        frame = self.frame.where(reduce(Column.__or__, chosen))
+        return tag(frame, renumbered, self.arity, width, explicit=True)
+
+
 def matches(atom: Atom) -> Column | None:
     """Whether a fact matches an atom, as a condition on c1, c2, …; None where every fact does."""
-    conditions: list[Column] = []
-    for position, (name, arg) in enumerate(zip(id_columns(len(atom.args)), atom.args, strict=True)):
-        first = atom.args.index(arg)
-        if isinstance(arg, Constant):
-            conditions.append(f.col(name) == f.lit(id_of_key(arg.key)))
-        elif first < position:
-            conditions.append(f.col(name) == f.col(f"c{first + 1}"))
-    return reduce(Column.__and__, conditions) if conditions else None
+    return matches_any([atom])
 
 
 def matches_any(atoms: Sequence[Atom]) -> Column | None:
-    """Whether a fact matches one of some atoms; None where every fact does."""
-    conditions = []
+    """Whether a fact matches one of some atoms; None where every fact does.
+
+    Atoms that differ in their last constant only are one condition: a hundred classes are a list to look into.
+    """
+    alike: dict[tuple[_Pairs, _Pairs, int], list[int]] = {}
     for atom in atoms:
-        condition = matches(atom)
-        if condition is None:
+        equal, constant = _pattern(atom)
+        if not equal and not constant:
             return None
-        conditions.append(condition)
+        place, id_ = constant[-1] if constant else (0, 0)
+        ids = alike.setdefault((equal, constant[:-1], place), [])
+        if id_ not in ids:
+            ids.append(id_)
+    conditions = [_condition(*pattern, ids) for pattern, ids in alike.items()]
     return reduce(Column.__or__, conditions) if conditions else f.lit(False)
+
+
+def _pattern(atom: Atom) -> tuple[_Pairs, _Pairs]:
+    """Which columns are equal to which earlier ones, and which to which ids."""
+    equal, constant = [], []
+    for place, arg in enumerate(atom.args, 1):
+        first = atom.args.index(arg) + 1
+        if isinstance(arg, Constant):
+            constant.append((place, id_of_key(arg.key)))
+        elif first < place:
+            equal.append((place, first))
+    return tuple(equal), tuple(constant)
+
+
+def _condition(equal: _Pairs, constant: _Pairs, place: int, ids: Sequence[int]) -> Column:
+    found = [f.col(f"c{second}") == f.col(f"c{first}") for second, first in equal]
+    found += [f.col(f"c{each}") == f.lit(id_) for each, id_ in constant]
+    if place:
+        found.append(f.col(f"c{place}").isin(ids) if len(ids) > 1 else f.col(f"c{place}") == f.lit(ids[0]))
+    return reduce(Column.__and__, found)

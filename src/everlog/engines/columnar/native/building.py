@@ -27,10 +27,22 @@ _C_LIBRARY = {"malloc", "free", "memset", "memcpy", "memmove"}  # all that code 
 
 
 @inlined
-def is_array(address, dimensions):  # type: ignore[no-untyped-def]
-    """Has an array so many dimensions, and lies in one piece?"""
-    found = int32s(address + objects.AT_DIMENSIONS)[0]
-    return found == dimensions and int32s(address + objects.AT_FLAGS)[0] & objects.CONTIGUOUS != 0
+def fits(address, dimensions, character, other_character):  # type: ignore[no-untyped-def]
+    """Has an array so many dimensions, values of this type, and lies in one piece?"""
+    dtype = int64s(address + objects.AT_DTYPE)[0]
+    found = bytes_(dtype + objects.AT_CHARACTER)[0]
+    order = bytes_(dtype + objects.AT_BYTE_ORDER)[0]
+    return (
+        (found == character or found == other_character)
+        and (order == objects.NATIVE[0] or order == objects.NATIVE[1])
+        and int32s(address + objects.AT_DIMENSIONS)[0] == dimensions
+        and int32s(address + objects.AT_FLAGS)[0] & objects.CONTIGUOUS != 0
+    )
+
+
+@inlined
+def bytes_(address):  # type: ignore[no-untyped-def]
+    return carray(pointer(address), 2, np.uint8)
 
 
 @inlined
@@ -61,7 +73,9 @@ def _entry_function(kernel: Any, signature: Signature) -> Any:
     lines = [f"def entry({', '.join([*names, 'results'])}):"]
     for position, (name, argument) in enumerate(arguments):
         if argument.is_array:
-            lines += [f"    if not is_array({name}, {argument.dimensions}):", f"        return {position + 1}"]
+            first, *_, last = 2 * objects.characters(argument.dtype)
+            expected = f"{argument.dimensions}, {first}, {last}"
+            lines += [f"    if not fits({name}, {expected}):", f"        return {position + 1}"]
     lines.append(f"    given = kernel({', '.join(_value(name, argument) for name, argument in arguments)})")
     if len(signature.results) == 1:
         lines.append("    int64s(results)[0] = given")
@@ -69,7 +83,7 @@ def _entry_function(kernel: Any, signature: Signature) -> Any:
         lines += [f"    int64s(results)[{place}] = given[{place}]" for place in range(len(signature.results))]
     lines.append("    return 0")
     scope: dict[str, Any] = {"kernel": kernel, "carray": carray, "int64s": int64s, **_DTYPES}
-    scope |= {"is_array": is_array, "data": data, "length": length}
+    scope |= {"fits": fits, "data": data, "length": length}
     exec("\n".join(lines), scope)  # as text, since the number of arguments varies
     return scope["entry"]
 

@@ -1,8 +1,8 @@
 """How does Python call a kernel?
 
 An entry knows the kernel's name and what it takes. At its first call it gets the machine code (compiling.py) and is a
-C function from then on; Numba is imported only where there is no code yet. Types of arrays are checked here, their
-number of dimensions and layout in the compiled entry (building.py). The interpreter's lock is not held meanwhile.
+C function from then on; Numba is imported only where there is no code yet. The compiled entry looks at the types of
+arrays, so that little is left to do in Python. The interpreter's lock is not held while a kernel runs.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from everlog.engines.columnar.native.signatures import read_signature
+from everlog.engines.columnar.native.signatures import Argument, read_signature
 
 
 class Entry:
@@ -21,24 +19,27 @@ class Entry:
 
     def __init__(self, module: str, name: str, signature: str) -> None:
         self.module, self.name, self.signature = module, name, read_signature(signature)
-        arguments = list(enumerate(self.signature.arguments))
-        self._arrays = [(place, np.dtype(each.dtype)) for place, each in arguments if each.is_array]
-        self._numbers = [place for place, each in arguments if not each.is_array]
-        self._results = ctypes.c_int64 * len(self.signature.results)
+        self._types = self.signature.results
+        self._results, self._gives_number = ctypes.c_int64 * len(self._types), self._types == ("i8",)
         self._function: Callable[..., int] | None = None
 
     def __call__(self, *arguments: Any) -> Any:
-        function = self._function or self._load()
-        passed = list(arguments)
-        for place, dtype in self._arrays:
-            if passed[place].dtype is not dtype and passed[place].dtype != dtype:
-                raise TypeError(f"{self.name} takes {dtype} as argument {place + 1}, not {passed[place].dtype}")
-        for place in self._numbers:
-            passed[place] = int(passed[place])
-        results = self._results()
-        if wrong := function(*passed, results):
-            raise TypeError(f"{self.name} cannot use an array of this shape or layout as argument {wrong}")
-        return self._given(results) if self.signature.results else None
+        function, results = self._function or self._load(), self._results()
+        try:
+            wrong = function(*arguments, results)
+        except ctypes.ArgumentError:  # numbers of NumPy's types, which come seldom
+            wrong = function(*map(self._plain, self.signature.arguments, arguments), results)
+        if wrong:
+            dtype, dimensions = (each := self.signature.arguments[wrong - 1]).dtype, each.dimensions
+            raise TypeError(f"{self.name} takes contiguous {dtype} in {dimensions} dimensions as argument {wrong}")
+        if self._gives_number:
+            return results[0]
+        given = [value != 0 if type_ == "b1" else value for type_, value in zip(self._types, results, strict=True)]
+        return tuple(given) if len(given) > 1 else given[0] if given else None
+
+    @staticmethod
+    def _plain(expected: Argument, value: Any) -> Any:
+        return value if expected.is_array else int(value)
 
     def _load(self) -> Callable[..., int]:
         from everlog.engines.columnar.native.compiling import code_of
@@ -48,8 +49,3 @@ class Entry:
         function = ctypes.CFUNCTYPE(ctypes.c_int64, *taken, self._results)
         self._function = function(load(code_of(self), self.name))
         return self._function
-
-    def _given(self, results: Any) -> Any:
-        types = self.signature.results
-        given = [value != 0 if type_ == "b1" else value for type_, value in zip(types, results, strict=True)]
-        return given[0] if len(given) == 1 else tuple(given)

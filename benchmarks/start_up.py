@@ -1,4 +1,4 @@
-"""How long before the first fact? `python -m benchmarks.start_up` times `import everlog`, a rule and a fact, and a program.
+"""How long before the first fact? `python -m benchmarks.start_up` times an import, a rule and a fact, and a program.
 
 Each is the best of five fresh processes, interpreter included; the bare interpreter stands beside them. One run before
 counting fills the kernel cache.

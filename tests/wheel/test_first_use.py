@@ -111,9 +111,7 @@ def test_the_first_lines_run_at_once_where_nothing_can_be_written(environment: P
     assert ended.stdout.startswith(printed)
     place = ended.stdout.removeprefix(printed).strip()
     assert Path(place).is_relative_to(environment) and place != everlog.__file__
-    assert (
-        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3
-    )  # of work
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 3  # of work
 
 
 def test_the_command_line_runs_there_too(environment: Path) -> None:

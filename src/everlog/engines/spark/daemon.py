@@ -2,8 +2,8 @@
 
 Spark starts workers by forking a *daemon*, a Python process on each machine. This module is one (the setting
 `spark.python.daemon.module`) that loads the columnar engine and its compiled kernels first, so that a worker has them
-from birth: importing and loading take a while, and idle workers end after a minute. Where kernels were never compiled on
-a machine, the first task compiles them, not the daemon: that may take a minute, and others wait for it.
+from birth: importing and loading take a while, and idle workers end after a minute. Where kernels were never compiled
+on a machine, the first task compiles them, not the daemon: that may take a minute, and others wait for it.
 """
 
 from __future__ import annotations

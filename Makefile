@@ -50,7 +50,7 @@ bench: setup ## our benchmarks beside other systems (minutes); results as descri
 	@$(PY) -m benchmarks.run
 
 wheel: setup ## a wheel in dist/ that carries the kernels, compiled for any processor of this platform
-	@NUMBA_CACHE_DIR= $(PY) -m everlog compile
+	@NUMBA_CACHE_DIR= XDG_CACHE_HOME=/dev/null $(PY) -m everlog compile
 	@rm -rf build
 	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
 	@ls dist/*.whl

@@ -6,6 +6,7 @@ import time
 
 from everlog.cli.knowledge_bases import JsonOption
 from everlog.cli.outcomes import outcome, print_json
+from everlog.errors import EngineError
 
 
 def compile_(as_json: JsonOption = False) -> None:
@@ -15,16 +16,24 @@ def compile_(as_json: JsonOption = False) -> None:
     """
     from everlog.engines.columnar.entries import PARTS
     from everlog.engines.columnar.native.compiling import compile_missing
-    from everlog.engines.columnar.native.folders import folder_of, remove_outdated
+    from everlog.engines.columnar.native.folders import folder_of, is_kept, remove_outdated
+    from everlog.rules.grammar import grammar
 
     with outcome(as_json=as_json):
         started = time.perf_counter()
         compiled = compile_missing(PARTS)
         seconds = time.perf_counter() - started
         kernels = [entry.name for part in PARTS for entry in part]
-        folders = sorted({folder for name in kernels if (folder := folder_of(name)) is not None})
+        found = {name: folder_of(name) for name in kernels}
+        if not all(map(is_kept, found.values())):
+            raise EngineError(
+                "kernels could not be compiled, or there is no folder to keep them in",
+                hint="set NUMBA_CACHE_DIR to a folder that can be written",
+            )
+        folders = sorted({folder for folder in found.values() if folder is not None})
         for folder in folders:
             remove_outdated(folder)
+        grammar()  # whose table is kept likewise
         if as_json:
             said = {"kernels": len(kernels), "compiled": compiled, "folders": [str(each) for each in folders]}
             print_json({**said, "seconds": round(seconds, 1)})

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 from everlog.engines.columnar.native import folders
@@ -34,23 +35,28 @@ def compile_missing(parts: Iterable[Sequence[Entry]]) -> int:
     """Compile what is missing of some parts; returns how many kernels that were."""
     missing = [part for each in parts if (part := [entry for entry in each if folders.find(entry.name) is None])]
     names = [entry.name for part in missing for entry in part]
-    folder = folders.folder_for_new_code()
-    if not names or folder is None or not sys.executable:
+    if not names:
         return 0
+    folder = folders.folder_for_new_code()
     with Bar("compiling kernels") as bar:
-        if not bar.is_shown and sys.stderr is not None:
-            sys.stderr.write(_told(folder))
-        _in_processes(missing, names, folder, bar)
-    return len(names)
+        if not bar.is_shown:
+            _tell(folder)
+        if folder is not None and sys.executable:
+            _in_processes(missing, names, folder, bar)
+    return sum(folders.find(name) is not None for name in names)
 
 
-def _told(folder: Path) -> str:
-    if folders.is_kept(folder):
-        return "everlog: compiling kernels, which takes half a minute, this once\n"
-    return (
-        "everlog: compiling kernels, which takes half a minute, each time: no folder to keep them in can be written\n"
-        "  = help: set NUMBA_CACHE_DIR to one that can, or run `everlog compile` as somebody who may\n"
-    )
+@cache
+def _tell(folder: Path | None) -> None:
+    """Say on stderr what takes so long, once."""
+    told = "everlog: compiling kernels, which takes half a minute, this once\n"
+    if not folders.is_kept(folder):
+        told = (
+            "everlog: compiling kernels, which takes half a minute, each time: no folder to keep them can be written\n"
+            "  = help: set NUMBA_CACHE_DIR to one that can, or run `everlog compile` as somebody who may\n"
+        )
+    if sys.stderr is not None:
+        sys.stderr.write(told)
 
 
 def _in_processes(parts: Sequence[Sequence[Entry]], names: Sequence[str], folder: Path, bar: Bar) -> None:
@@ -78,4 +84,5 @@ def _built_here(entry: Entry) -> bytes:
     from everlog.engines.columnar.native.building import build
     from everlog.engines.columnar.native.targets import this_target
 
-    return build(entry, this_target())
+    with Bar(f"compiling {entry.name}"):
+        return build(entry, this_target())

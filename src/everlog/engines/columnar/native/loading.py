@@ -19,7 +19,7 @@ def load(code: bytes, symbol: str) -> int:
     """The address of a function in an object file."""
     with _LOCK:
         library = llvm.JITLibraryBuilder().add_object_img(code).export_symbol(symbol).add_current_process()
-        linked = library.link(_linker(), symbol)
+        linked = library.link(_linker(), f"{symbol}-{len(_LINKED)}")  # a name that no other has, were it loaded twice
         _LINKED.append(linked)
         return int(linked[symbol])
 

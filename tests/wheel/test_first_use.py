@@ -36,7 +36,8 @@ pytestmark = [
 
 def pip(*arguments: str | Path) -> None:
     options = ["--quiet", "--disable-pip-version-check", "--no-input"]
-    subprocess.run([sys.executable, "-m", "pip", *options, *map(str, arguments)], check=True)
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # where this tree may be
+    subprocess.run([sys.executable, "-m", "pip", *options, *map(str, arguments)], check=True, env=alone)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import binding as llvm
-from numba import carray, cfunc, config, types
+from numba import carray, cfunc, types
 
 from everlog.engines.columnar.kernel_language import inlined
 from everlog.engines.columnar.memory import int32s, int64s, pointer
@@ -57,7 +57,6 @@ def length(address, dimension):  # type: ignore[no-untyped-def]
 
 def build(entry: Entry, target: Target) -> bytes:
     """The object file of an entry."""
-    config.CPU_NAME, config.CPU_FEATURES = target.cpu, target.features
     kernel = getattr(import_module(f"{_KERNELS}.{entry.module}"), entry.name)
     numbers = [types.int64] * (len(entry.signature.arguments) + 1)
     compiled = cfunc(types.int64(*numbers), nopython=True)(_entry_function(kernel, entry.signature))

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -41,8 +42,9 @@ def compile_missing(parts: Iterable[Sequence[Entry]]) -> int:
     with Bar("compiling kernels") as bar:
         if not bar.is_shown:
             _tell(folder)
-        if folder is not None and sys.executable:
-            _in_processes(missing, names, folder, bar)
+        if folder is not None and sys.executable and not hasattr(sys, "frozen"):
+            with suppress(OSError):  # where no process can be started, `code_of` compiles in this one
+                _in_processes(missing, names, folder, bar)
     return sum(folders.find(name) is not None for name in names)
 
 

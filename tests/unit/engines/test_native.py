@@ -126,6 +126,18 @@ def test_numbas_cache_folder_comes_first(nowhere: Path, monkeypatch: pytest.Monk
     assert folder is not None and folder.parent == tmp_path / "numba" / "everlog" and folders.is_kept(folder)
 
 
+def test_what_root_compiles_everybody_may_read(nowhere: Path) -> None:
+    mask = os.umask(0o077)
+    try:
+        folder = folders.folder_for_new_code()
+        assert folder is not None
+        folders.write(folder, "run", b"machine code")
+    finally:
+        os.umask(mask)
+    modes = [stat.S_IMODE(path.stat().st_mode) for path in (folder.parent, folder, folder / "run.kernel")]
+    assert modes == [0o755, 0o755, 0o644]
+
+
 def test_damaged_code_is_none(nowhere: Path) -> None:
     folder = folders.folder_for_new_code()
     assert folder is not None and folders.find("run") is None

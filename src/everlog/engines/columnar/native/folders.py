@@ -84,7 +84,7 @@ def write(folder: Path, name: str, code: bytes) -> None:
     try:
         with open(handle, "wb") as file:
             file.write(_HASH(code).digest() + code)
-        os.chmod(path, 0o644)  # whatever the mask of who compiles, for instance as root
+        os.chmod(path, 0o644)  # as the folder, for everybody
         os.replace(path, folder / f"{name}{_SUFFIX}")
     except BaseException:
         os.unlink(path)
@@ -139,7 +139,10 @@ def _user_places() -> list[Path]:
 
 def _is_writable(folder: Path) -> bool:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for each in (folder.parent, folder):
+            if not each.exists():
+                each.mkdir(parents=True, exist_ok=True)
+                each.chmod(0o755)  # whatever the mask of who compiles, for instance as root
         with tempfile.TemporaryFile(dir=folder):
             return True
     except OSError:

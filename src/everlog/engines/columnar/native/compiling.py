@@ -51,10 +51,10 @@ def compile_missing(parts: Iterable[Sequence[Entry]]) -> int:
 @cache
 def _tell(folder: Path | None) -> None:
     """Say on stderr what takes so long, once."""
-    told = "everlog: compiling kernels, which takes half a minute, this once\n"
+    told = "everlog: compiling kernels, which takes a minute or so, this once\n"
     if not folders.is_kept(folder):
         told = (
-            "everlog: compiling kernels, which takes half a minute, each time: no folder to keep them can be written\n"
+            "everlog: compiling kernels, for a minute or so, each time: no folder to keep them in can be written\n"
             "  = help: set NUMBA_CACHE_DIR to one that can, or run `everlog compile` as somebody who may\n"
         )
     if sys.stderr is not None:

@@ -9,13 +9,13 @@ PY := $(VENV)/bin/python
 EXTRAS := frames,spark,objects,connect,bench,dev
 WORKERS ?= 2
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadgroup
-COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py)
+COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py src/everlog/engines/columnar/native/*.py)
 
 # Stamps are named after what they were made from, so that touching a file, or checking out an old one, does no harm.
 INSTALLED := $(VENV)/installed-$(shell cat pyproject.toml constraints.txt 2>/dev/null | cksum | cut -d' ' -f1)
 COMPILED := $(VENV)/compiled-$(shell cat $(COLUMNAR) /dev/null | cksum | cut -d' ' -f1)
 
-.PHONY: help setup run test quick nightly check format bench clean constraints
+.PHONY: help setup run test quick nightly check format bench wheel clean constraints
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -49,8 +49,15 @@ format: setup ## put every file into the one format
 bench: setup ## our benchmarks beside other systems (minutes); results as described in benchmarks/README.md
 	@$(PY) -m benchmarks.run
 
+wheel: setup ## a wheel in dist/ that carries the kernels, compiled for any processor of this platform
+	@NUMBA_CACHE_DIR= XDG_CACHE_HOME=/dev/null $(PY) -m everlog compile
+	@rm -rf build
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps --wheel-dir dist .
+	@ls dist/*.whl
+
 clean: ## remove .venv and everything else that targets leave behind
 	@rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	@find src \( -name machine_code -o -name grammar_tables \) -type d -prune -exec rm -rf {} +
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 constraints: ## pin what a fresh install of the newest versions gives, into constraints.txt
@@ -89,5 +96,5 @@ $(INSTALLED): | $(PY)
 
 $(COMPILED): $(INSTALLED)
 	@echo "setup: compiling the kernels"
-	@$(PY) -m everlog.cli.compile_kernels
+	@$(PY) -m everlog compile
 	@rm -f $(VENV)/compiled-* && touch $@

@@ -24,7 +24,10 @@ RUN = [
     *("README.md", "docs/commands.md", "docs/updates.md", "docs/store.md", "docs/rules.md", "docs/sparql.md"),
     *("docs/fleet.md", "docs/spark.md"),
 ]
-PAGES = [*RUN, "docs/data.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/conformance/README.md"]
+PAGES = [
+    *(*RUN, "docs/data.md", "docs/install.md", "docs/conformance/README.md"),
+    *("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+]
 
 
 SPARK = [pytest.mark.spark, pytest.mark.xdist_group("spark")]

@@ -14,6 +14,7 @@ import typer
 
 from everlog.cli.apply import apply
 from everlog.cli.bench import bench
+from everlog.cli.compile import compile_
 from everlog.cli.copies import backup, compact, export, import_
 from everlog.cli.facts import facts
 from everlog.cli.load import load
@@ -68,6 +69,7 @@ app.command()(compact)
 app.command()(backup)
 app.command()(export)
 app.command("import")(import_)
+app.command("compile")(compile_)
 app.add_typer(rules)
 app.add_typer(view)
 app.add_typer(pipeline)

@@ -11,14 +11,13 @@ take a short way around the grammar. The grammar is loaded on the first parse th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from everlog.errors import NotFoundError, ProgramError
 from everlog.rules.diagnostics import Diagnostic, SourceText, Span
-from everlog.rules.statements import MAX_DEPTH, Statement, Token, next_statement, skip_space
+from everlog.rules.statements import MAX_DEPTH, Statement, next_statement, skip_space
 from everlog.rules.syntax import Atom, Declaration, Export, Import, Literal, Program, Rule
 from everlog.rules.term_reader import TermReader
 
@@ -147,6 +146,7 @@ def _read(statement: Statement, terms: TermReader, start: str, problems: list[Di
     """The content of a statement (None if it has errors), and where the next one begins."""
     from lark.exceptions import UnexpectedToken
 
+    from everlog.rules.grammar import grammar
     from everlog.rules.syntax_errors import constraint_problem, explain, missing_dot
     from everlog.rules.tree_builder import TreeBuilder, too_deep
 
@@ -162,7 +162,7 @@ def _read(statement: Statement, terms: TermReader, start: str, problems: list[Di
         problems.append(problem)
         return None, statement.end
     try:
-        tree = _grammar().parse(statement.tokens, start=start)
+        tree = grammar().parse(statement.tokens, start=start)
     except UnexpectedToken as error:
         place = None if error.token.type == "$END" else error.token.start_pos
         index = next((i for i, token in enumerate(statement.tokens) if token.start == place), None)
@@ -185,22 +185,3 @@ def _read(statement: Statement, terms: TermReader, start: str, problems: list[Di
             )
     problems.extend(builder.problems)
     return (None if builder.problems else built), statement.end
-
-
-@cache
-def _grammar() -> Any:
-    """The LALR parser, fed with our own tokens."""
-    from lark import Lark
-    from lark.lexer import Lexer
-    from lark.lexer import Token as LarkToken
-
-    class Tokens(Lexer):
-        def __init__(self, lexer_conf: Any) -> None:
-            pass
-
-        def lex(self, tokens: list[Token]) -> Iterator[LarkToken]:  # type: ignore[override]
-            for kind, text, start, end in tokens:
-                yield LarkToken(kind, text, start_pos=start, end_pos=end)
-
-    grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer=Tokens, start=["statement", "query"], keep_all_tokens=True)

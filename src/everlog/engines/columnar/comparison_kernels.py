@@ -12,7 +12,7 @@ import numpy as np
 from everlog.dictionary.dictionary import INLINE_OFFSET, UNBOUND
 from everlog.dictionary.kinds import KIND_DATE, KIND_DOUBLE, KIND_EXACT, KIND_FLOAT, KIND_OTHER, KIND_ROUNDED
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.compiled import kernel
+from everlog.engines.columnar.kernel_language import kernel
 
 UNDECIDED = -1  # a comparison that needs Python
 FLOAT_MARGIN = 1e-6  # numbers whose relative difference is larger also differ as floats …

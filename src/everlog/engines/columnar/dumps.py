@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.fact_kernels import rebuild
+from everlog.engines.columnar.entries import rebuild, visible_rows
 from everlog.engines.columnar.relations import HashTable, Index, Relation, Tables
-from everlog.engines.columnar.version_kernels import visible_rows
 from everlog.engines.dumps import RelationDump
 from everlog.engines.interface import Shape
 

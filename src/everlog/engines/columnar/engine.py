@@ -17,14 +17,13 @@ from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
 from everlog.engines.columnar.cached_plans import AnyVariant, CachedPlans, MakePlans, PlansByPhase, read_atoms
 from everlog.engines.columnar.captures import Capture, Captures
-from everlog.engines.columnar.fact_kernels import find_chains, find_facts, load_batch
+from everlog.engines.columnar.entries import begin_sweep, find_chains, find_facts, load_batch
 from everlog.engines.columnar.groups import group_columns
 from everlog.engines.columnar.outcomes import KnownOutcomes
 from everlog.engines.columnar.programs import Integers, KernelProgram, compile_plans
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.columnar.relations import Index, Relation, Tables
 from everlog.engines.columnar.runs import PhaseRun
-from everlog.engines.columnar.sweep_kernels import begin_sweep
 from everlog.engines.columnar.touched import states_from
 from everlog.engines.columnar.updates import ColumnarUpdates
 from everlog.engines.dumps import RelationDump

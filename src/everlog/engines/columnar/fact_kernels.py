@@ -13,7 +13,6 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.hash_tables import (
     EMPTY,
     add_to_key,
@@ -24,7 +23,8 @@ from everlog.engines.columnar.hash_tables import (
     tag_of,
     wide_entry,
 )
-from everlog.engines.columnar.memory import int32s, int64s, prefetch, publish, uint16s, uint64s
+from everlog.engines.columnar.kernel_language import kernel
+from everlog.engines.columnar.memory import allocate, free, int32s, int64s, prefetch, publish, uint16s, uint64s
 from everlog.engines.columnar.version_kernels import NEVER, newest_rows, see_version
 
 # --- keys -----------------------------------------------------------------------------------------------------------
@@ -46,9 +46,8 @@ def operand_keys(code, operands, width, batch, count, keys):
 
 
 @kernel
-def gather_facts(code, operands, width, batch, count, keys):
+def gather_facts(code, operands, width, batch, count, keys, facts):
     """The facts that the operands make, side by side, and their hashes: for facts of three ids or more."""
-    facts = np.empty(count * width, np.int32)
     for position in range(width):
         kind, value = code[operands + 2 * position], code[operands + 2 * position + 1]
         if kind == at.SLOT:
@@ -63,7 +62,6 @@ def gather_facts(code, operands, width, batch, count, keys):
         for position in range(width):
             key = add_to_key(key, position, width, facts[i * width + position])
         keys[i] = key
-    return facts
 
 
 @kernel
@@ -184,9 +182,12 @@ def find_facts(relations, relation, code, operands, batch, count, keys, places, 
     """The row of each binding's fact, or -1."""
     width = relations[relation, at.R_ARITY]
     if width > 2:
-        wanted = gather_facts(code, operands, width, batch, count, keys)
+        scratch = allocate(4 * count * width)
+        wanted = int32s(scratch)
+        gather_facts(code, operands, width, batch, count, keys, wanted)
         find_candidates(relations, relation, count, keys, places)
         _find_wide(relations, relation, wanted, count, keys, places, found)
+        free(scratch)
         _find_right_version(relations, relation, count, found)
         return
     operand_keys(code, operands, width, batch, count, keys)
@@ -266,8 +267,11 @@ def add_facts(relations, indexes, relation, code, operands, batch, count, mask, 
     """Add a fact per binding; returns how many were new. The caller has seen to room."""
     width, before = relations[relation, at.R_ARITY], relations[relation, at.R_SIZE]
     if width > 2:
-        concluded = gather_facts(code, operands, width, batch, count, keys)
+        scratch = allocate(4 * count * width)
+        concluded = int32s(scratch)
+        gather_facts(code, operands, width, batch, count, keys, concluded)
         added = _add_wide(relations, relation, concluded, count, mask, keys, places)
+        free(scratch)
     else:
         operand_keys(code, operands, width, batch, count, keys)
         added = _add_packed(relations, relation, code, operands, batch, count, mask, keys, fresh)

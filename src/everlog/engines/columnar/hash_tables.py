@@ -16,9 +16,8 @@ that grows is refilled front to back in memory order, and a wide one is refilled
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from everlog.engines.columnar.compiled import kernel
+from everlog.engines.columnar.kernel_language import inlined, kernel
 
 # Entries are stored inverted, so that zero means empty: fresh memory is zero, and costs nothing until it is touched.
 # Only the pair of ids (-1, -1) would be stored as zero, and the dictionary never assigns -1.
@@ -31,20 +30,20 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)  # to invert by; Numba's ~ would make the n
 _LOWER = np.uint64(0xFFFFFFFF)
 
 
-@njit(inline="always")
+@inlined
 def mix(key):
     """Spread a key over 64 bits."""
     key = (key ^ (key >> _HALF)) * _MIX_1
     return (key ^ (key >> _HALF)) * _MIX_2
 
 
-@njit(inline="always")
+@inlined
 def slot_of(key, slots):
     """Where to look first."""
     return np.int64(((mix(key) >> _HALF) * np.uint64(slots)) >> _HALF)
 
 
-@njit(inline="always")
+@inlined
 def add_to_key(key, position, width, id_):
     """The key so far and one more id: packed while there are at most two ids, hashed when there are more."""
     id_ = np.uint64(np.uint32(id_))
@@ -56,28 +55,28 @@ def add_to_key(key, position, width, id_):
     return _NOT_EMPTY if key == EMPTY else key
 
 
-@njit(inline="always")
+@inlined
 def tag_of(key):
     """What a wide table keeps of a hashed key: enough to find the slot again."""
     return mix(key) >> _HALF
 
 
-@njit(inline="always")
+@inlined
 def slot_of_tag(tag, slots):
     return np.int64((tag * np.uint64(slots)) >> _HALF)
 
 
-@njit(inline="always")
+@inlined
 def wide_entry(tag, row):
     return ((tag << _HALF) | np.uint64(row)) ^ _ALL
 
 
-@njit(inline="always")
+@inlined
 def entry_tag(entry):
     return (entry ^ _ALL) >> _HALF
 
 
-@njit(inline="always")
+@inlined
 def entry_row(entry):
     return np.int64((entry ^ _ALL) & _LOWER)
 

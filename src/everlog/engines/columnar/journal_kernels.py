@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, describe_new, find_facts, has_room, index_rows
+from everlog.engines.columnar.kernel_language import kernel
 from everlog.engines.columnar.memory import int32s, int64s, publish, uint16s, uint64s
 from everlog.engines.columnar.step_kernels import is_own
 from everlog.engines.columnar.version_kernels import gone_at

@@ -18,8 +18,8 @@ import numpy as np
 
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.comparison_kernels import UNDECIDED, copy_operand, select_compared
-from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, find_chains, has_room
+from everlog.engines.columnar.kernel_language import kernel
 from everlog.engines.columnar.memory import int32s
 from everlog.engines.columnar.step_kernels import (
     START,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.journal_kernels import relabelled, touch
+from everlog.engines.columnar.kernel_language import kernel
 from everlog.engines.columnar.memory import int64s, uint16s
 
 LOGGED = np.int64(1 << 62)  # set in a witness that is in the log

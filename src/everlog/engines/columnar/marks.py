@@ -9,7 +9,7 @@ import numpy as np
 
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.mark_kernels import log_witnesses, mark_rows_and_derived, suspect_marked_rows
+from everlog.engines.columnar.entries import log_witnesses, mark_rows_and_derived, suspect_marked_rows
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.columnar.reserved import lengthened
 

@@ -12,15 +12,17 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, njit, types
+from numba import carray, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from everlog.engines.columnar.kernel_language import inlined
 
 _VIEW = 1 << 40  # elements a view claims to have; the descriptors know how many are really there
 
 
 @intrinsic
-def _pointer(typing_context: Any, address: Any) -> Any:
+def pointer(typing_context: Any, address: Any) -> Any:
     """An integer as a pointer."""
     signature = types.voidptr(address)
 
@@ -46,6 +48,29 @@ def prefetch(typing_context: Any, address: Any) -> Any:
     return signature, codegen
 
 
+@intrinsic
+def allocate(typing_context: Any, size: Any) -> Any:
+    """The address of so many bytes, to be given back to `free`. Arrays that Numba allocates would need Numba to run."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function_type = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+        return builder.call(cgutils.get_or_insert_function(builder.module, function_type, "malloc"), args)
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def free(typing_context: Any, address: Any) -> Any:
+    """Give back what `allocate` gave."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function_type = ir.FunctionType(ir.VoidType(), [ir.IntType(64)])
+        builder.call(cgutils.get_or_insert_function(builder.module, function_type, "free"), args)
+        return context.get_dummy_value()
+
+    return types.void(types.int64), codegen
+
+
 def _fence(order: str) -> Any:
     """What orders memory for threads that read meanwhile; on most processors it only binds the compiler."""
 
@@ -68,21 +93,21 @@ def acquire(typing_context: Any) -> Any:
     return _fence("acquire")
 
 
-@njit(inline="always")
+@inlined
 def int32s(address):  # type: ignore[no-untyped-def]
-    return carray(_pointer(address), _VIEW, np.int32)
+    return carray(pointer(address), _VIEW, np.int32)
 
 
-@njit(inline="always")
+@inlined
 def int64s(address):  # type: ignore[no-untyped-def]
-    return carray(_pointer(address), _VIEW, np.int64)
+    return carray(pointer(address), _VIEW, np.int64)
 
 
-@njit(inline="always")
+@inlined
 def uint64s(address):  # type: ignore[no-untyped-def]
-    return carray(_pointer(address), _VIEW, np.uint64)
+    return carray(pointer(address), _VIEW, np.uint64)
 
 
-@njit(inline="always")
+@inlined
 def uint16s(address):  # type: ignore[no-untyped-def]
-    return carray(_pointer(address), _VIEW, np.uint16)
+    return carray(pointer(address), _VIEW, np.uint16)

@@ -23,8 +23,8 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import Dictionary, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.engine import ColumnarEngine
+from everlog.engines.columnar.entries import count_visible, visible_rows
 from everlog.engines.columnar.relations import Index, Relation, Tables
-from everlog.engines.columnar.version_kernels import count_visible, visible_rows
 from everlog.engines.interface import Shape
 from everlog.engines.statistics import Sample, spread_rows
 from everlog.facts.weighted import WeightedFacts

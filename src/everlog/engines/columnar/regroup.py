@@ -16,8 +16,7 @@ import numpy.typing as npt
 from everlog.dictionary.dictionary import UNBOUND, Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
-from everlog.engines.columnar.fact_kernels import find_chains
-from everlog.engines.columnar.journal_kernels import chain_rows, decide_batch
+from everlog.engines.columnar.entries import chain_rows, decide_batch, find_chains
 from everlog.engines.columnar.relations import Relation
 from everlog.engines.interface import Flow
 from everlog.expressions.running import Running, running

@@ -30,8 +30,7 @@ import numpy.typing as npt
 
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.fact_kernels import index_rows, rebuild
-from everlog.engines.columnar.hash_tables import refill_packed, refill_wide
+from everlog.engines.columnar.entries import index_rows, rebuild, refill_packed, refill_wide
 from everlog.engines.columnar.reserved import larger_capacity, lengthened
 from everlog.engines.statistics import Sample
 

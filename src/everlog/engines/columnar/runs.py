@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.cached_plans import CachedPlans, read_atoms, still_fits
-from everlog.engines.columnar.kernels import run, sweep
+from everlog.engines.columnar.entries import run, sweep
 from everlog.engines.columnar.programs import KernelProgram, owner_patterns
 from everlog.engines.columnar.refutations import RefuteStep
 from everlog.engines.interface import Phase

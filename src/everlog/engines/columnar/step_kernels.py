@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import find_chains, find_facts
+from everlog.engines.columnar.kernel_language import kernel
 from everlog.engines.columnar.memory import acquire, int32s, uint16s, uint64s
 from everlog.engines.columnar.version_kernels import is_visible
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.fact_kernels import add_facts, find_facts, has_room
 from everlog.engines.columnar.journal_kernels import enqueue, journal_has_room, relabelled, take_up_again, touch
+from everlog.engines.columnar.kernel_language import kernel
 from everlog.engines.columnar.memory import int32s, int64s, uint16s
 from everlog.engines.columnar.step_kernels import is_own
 

@@ -11,7 +11,7 @@ import numpy as np
 from everlog.dictionary.dictionary import Ids
 from everlog.engines.columnar import layout as at
 from everlog.engines.columnar.batches import slot_operands, stack
-from everlog.engines.columnar.journal_kernels import (
+from everlog.engines.columnar.entries import (
     abort_rows,
     changed_rows,
     commit_rows,

@@ -15,10 +15,9 @@ that a reader never needs a row from after its time.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from everlog.engines.columnar import layout as at
-from everlog.engines.columnar.compiled import kernel
+from everlog.engines.columnar.kernel_language import inlined, kernel
 from everlog.engines.columnar.memory import int32s, uint64s
 
 NEVER = np.uint64(0xFFFFFFFF)  # came at the last tick of all
@@ -27,13 +26,13 @@ _LOWER = np.uint64(0xFFFFFFFF)
 _ONE = np.uint64(1)
 
 
-@njit(inline="always")
+@inlined
 def is_visible(life, tick):
     """Is a fact there at a tick? One that has not gone went at "tick 0", which less one is the largest number."""
     return (life & _LOWER) <= tick and (((life >> _HALF) - _ONE) & _LOWER) >= tick
 
 
-@njit(inline="always")
+@inlined
 def gone_at(life):
     return np.int64(life >> _HALF)
 

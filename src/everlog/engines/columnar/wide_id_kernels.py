@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from everlog.dictionary.dictionary import INLINE_LEAST, INLINE_MOST, INLINE_OFFSET, UNBOUND
-from everlog.engines.columnar.compiled import kernel
 from everlog.engines.columnar.hash_tables import slot_of
+from everlog.engines.columnar.kernel_language import kernel
 from everlog.engines.spark.ids import INTEGER, UNBOUND_ID
 
 

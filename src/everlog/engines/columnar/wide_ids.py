@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from everlog.dictionary.dictionary import MOST_TERMS
-from everlog.engines.columnar.wide_id_kernels import find_narrow, refill, to_narrow, to_wide
+from everlog.engines.columnar.entries import find_narrow, refill, to_narrow, to_wide
 from everlog.errors import LimitError
 
 Wide = npt.NDArray[np.int64]

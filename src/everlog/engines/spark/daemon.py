@@ -2,9 +2,8 @@
 
 Spark starts workers by forking a *daemon*, a Python process on each machine. This module is one (the setting
 `spark.python.daemon.module`) that loads the columnar engine and its compiled kernels first, so that a worker has them
-from birth: importing Numba and loading kernels takes seconds, and idle workers end after a minute. Where kernels were
-never compiled on a machine, the first task compiles them, not the daemon: that may take a minute, and others wait for
-it.
+from birth: importing and loading take a while, and idle workers end after a minute. Where kernels were never compiled
+on a machine, the first task compiles them, not the daemon: that may take a minute, and others wait for it.
 """
 
 from __future__ import annotations
@@ -15,14 +14,15 @@ def load_kernels() -> bool:
     import numpy as np
     import pyarrow as pa
 
-    from everlog.engines.columnar.compiled import are_compiled
+    from everlog.engines.columnar.entries import run
+    from everlog.engines.columnar.native.folders import find
     from everlog.engines.interface import Phase, Shape
     from everlog.engines.spark.tasks import TaskInput, TaskOutput, TaskProgram, run_task
     from everlog.plans.delta_variants import delta_variants, full_variant
     from everlog.plans.flat_rules import FlatRule
     from everlog.rules.syntax import Atom, Variable
 
-    if not are_compiled():
+    if find(run.name) is None:
         return False
     x, y, z = map(Variable, "xyz")
     path = Atom("path", (x, z))

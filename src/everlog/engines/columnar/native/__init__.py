@@ -1,0 +1,1 @@
+"""Where does the machine code of kernels come from, and how is it called, without Numba?"""

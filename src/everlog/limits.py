@@ -23,7 +23,7 @@ class Limits:
 
     Attributes:
         rounds: Rounds of one fixpoint.
-        facts: Facts in the whole knowledge base, derived ones included.
+        facts: Facts that are held, derived ones included; looked at when relations grow, not after each fact.
         seconds: Time for the whole call.
         memory: Bytes that the process may hold; None stands for nine tenths of the machine's memory.
     """

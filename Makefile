@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VENV := .venv
 PY := $(VENV)/bin/python
-EXTRAS := frames,spark,connect,bench,dev
+EXTRAS := frames,spark,connect,bench,docs,dev
 WORKERS ?= 2
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadgroup
 COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py)
@@ -15,7 +15,7 @@ COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py)
 INSTALLED := $(VENV)/installed-$(shell cat pyproject.toml constraints.txt 2>/dev/null | cksum | cut -d' ' -f1)
 COMPILED := $(VENV)/compiled-$(shell cat $(COLUMNAR) /dev/null | cksum | cut -d' ' -f1)
 
-.PHONY: help setup run test quick nightly check format bench clean constraints
+.PHONY: help setup run test quick nightly check format bench docs clean constraints
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -48,6 +48,10 @@ format: setup ## put every file into the one format
 
 bench: setup ## our benchmarks beside other systems (minutes); results as described in benchmarks/README.md
 	@$(PY) -m benchmarks.run
+
+docs: setup ## the documentation as pages, to be read without a network: out/site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "out/site/index.html"
 
 clean: ## remove .venv and everything else that targets leave behind
 	@rm -rf $(VENV) build dist out .pytest_cache .mypy_cache .ruff_cache .hypothesis src/*.egg-info

@@ -29,8 +29,8 @@ _LINK = re.compile(r"(?<!!)\[(?P<text>[^\[\]]+)\]\((?P<target>[^()\s#]+)(?P<anch
 _ANOTHER_SITE = re.compile(r"[a-z]+:")
 _INTRODUCTION = """# Commands
 
-What `--help` says of each command. [The command line](commands.md) shows them at work; limits, errors and exit codes are
-described there too.
+What `--help` says of each command. [The command line](commands.md) shows them at work; limits, errors and exit codes
+are described there too.
 """
 
 
@@ -43,7 +43,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Mend links to what is no page."""
+    """Mend links to what is no page; a page that stands alone needs no list of pages beside it."""
+    if page.parent is None:
+        page.meta["hide"] = ["navigation"]
     pages = {name: source for source, name in PROJECT_PAGES.items()}
     source = pages.get(page.file.src_uri, f"docs/{page.file.src_uri}")
     folder = PurePosixPath(page.file.src_uri).parent

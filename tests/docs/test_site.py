@@ -114,6 +114,11 @@ def test_every_command_is_there(site: Path) -> None:
         assert f'id="{command.replace(" ", "-")}"' in page, command
 
 
+def test_the_guide_names_every_command() -> None:
+    guide = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    assert not [command for command in commands() if command.split()[-1] not in guide and "bench" not in command]
+
+
 def commands() -> list[str]:
     """Every command, found in the help of the one above it."""
     from typer.testing import CliRunner

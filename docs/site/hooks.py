@@ -55,7 +55,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return link[0]
         path = os.path.normpath(PurePosixPath(source).parent / link["target"])
         inside = PROJECT_PAGES.get(path, os.path.relpath(path, "docs"))
-        if (found := files.get_file_from_path(inside)) is not None:
+        found = files.get_file_from_path(inside)
+        if found is not None and found.inclusion.is_included():
             text = _title(found) if link["text"].endswith(".md") else link["text"]
             return f"[{text}]({os.path.relpath(inside, folder)}{link['anchor'] or ''})"
         if not (ROOT / path).exists():

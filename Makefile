@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 VENV := .venv
 PY := $(VENV)/bin/python
-EXTRAS := frames,spark,objects,connect,bench,dev
+EXTRAS := frames,spark,objects,connect,bench,docs,dev
 WORKERS ?= 2
 PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadgroup
 COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py src/everlog/engines/columnar/native/*.py)
@@ -15,7 +15,7 @@ COLUMNAR := $(wildcard src/everlog/engines/columnar/*.py src/everlog/engines/col
 INSTALLED := $(VENV)/installed-$(shell cat pyproject.toml constraints.txt 2>/dev/null | cksum | cut -d' ' -f1)
 COMPILED := $(VENV)/compiled-$(shell cat $(COLUMNAR) /dev/null | cksum | cut -d' ' -f1)
 
-.PHONY: help setup run test quick nightly check format bench wheel clean constraints
+.PHONY: help setup run test quick nightly check format bench docs wheel clean constraints
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 20
@@ -48,6 +48,10 @@ format: setup ## put every file into the one format
 
 bench: setup ## our benchmarks beside other systems (minutes); results as described in benchmarks/README.md
 	@$(PY) -m benchmarks.run
+
+docs: setup ## the documentation as pages, to be read without a network: out/site/index.html
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "out/site/index.html"
 
 wheel: setup ## a wheel in dist/ that carries the kernels, compiled for any processor of this platform
 	@NUMBA_CACHE_DIR= XDG_CACHE_HOME=/dev/null $(PY) -m everlog compile

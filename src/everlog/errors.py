@@ -137,7 +137,7 @@ def _place(path: str | None, line: int | None) -> str:
 
 
 class FormatError(DataError):
-    """A file that is not what its name says."""
+    """A file that is not what its name says, is cut short, or is not UTF-8."""
 
     code = "D200"
 
@@ -171,7 +171,7 @@ class DamagedRunsError(DamagedLogError):
 
 
 class StoreInUseError(EverlogError):
-    """A second writer of a durable knowledge base."""
+    """Somebody else has the folder open for writing."""
 
     code = "W100"
     exit_code = 10
@@ -179,7 +179,7 @@ class StoreInUseError(EverlogError):
 
 
 class NotFoundError(EverlogError):
-    """Something named that is not there."""
+    """A file, relation, rule, view or version that is not there."""
 
     code = "N100"
     exit_code = 5
@@ -250,7 +250,7 @@ class StorageError(EverlogError):
 
 
 class UsageError(EverlogError):
-    """A call that cannot be meant so."""
+    """A call with arguments that do not exist or do not go together."""
 
     code = "U100"
     exit_code = 2
@@ -258,13 +258,13 @@ class UsageError(EverlogError):
 
 
 class MissingExtraError(UsageError):
-    """A package that only some need, and that is not installed."""
+    """An optional package that this call needs is not installed; the hint says how to install it."""
 
     code = "U110"
 
 
 class EngineError(EverlogError):
-    """What the engine below us could not do: a worker that died, memory that ran out."""
+    """Spark failed while it worked: a worker died, memory ran out. Its own error is chained below."""
 
     code = "S100"
     exit_code = 9
@@ -286,7 +286,7 @@ class NeedsBulk(EverlogError):
 
 
 class InternalError(EverlogError):
-    """What nobody expected; it is not the user who can do something about it."""
+    """A mistake in Everlog itself, as commands report it."""
 
     code = "E900"
     exit_code = 70

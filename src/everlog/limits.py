@@ -19,14 +19,22 @@ from everlog.errors import FactLimitError, MemoryLimitError, RoundLimitError, Ti
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on one update or query. None means no bound."""
+    """Bounds on one update or query. None means no bound.
+
+    Attributes:
+        rounds: Rounds of one fixpoint.
+        facts: Facts that are held, derived ones included; looked at when relations grow, not after each fact.
+        seconds: Time for the whole call.
+        memory: Bytes that the process may hold; None stands for nine tenths of the machine's memory.
+    """
 
     rounds: int | None = 1_000_000  # a chain of a million steps is data; more is almost surely invention
     facts: int | None = 1_000_000_000
     seconds: float | None = None
-    memory: int | None = None  # bytes of the whole process; None: nine tenths of the machine's
+    memory: int | None = None
 
     def watch(self) -> Watch:
+        """Start the clock of a run that is to keep these limits."""
         return Watch(self)
 
 

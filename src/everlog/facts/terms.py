@@ -42,7 +42,11 @@ LANG_STRING = RDF + "langString"
 
 @dataclass(frozen=True, slots=True)
 class IRI:
-    """An IRI, written out in full."""
+    """An IRI, written out in full.
+
+    Attributes:
+        value: The IRI without angle brackets.
+    """
 
     value: str
 
@@ -52,7 +56,11 @@ class IRI:
 
 @dataclass(frozen=True, slots=True)
 class BlankNode:
-    """A blank node; its label is meaningful inside one knowledge base only."""
+    """A blank node; its label is meaningful inside one knowledge base only.
+
+    Attributes:
+        label: What stands behind `_:`.
+    """
 
     label: str
 
@@ -62,7 +70,13 @@ class BlankNode:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A literal that no plain Python value stands for: another datatype, a language, an unusual lexical form."""
+    """A literal that no plain Python value stands for: another datatype, a language, an unusual lexical form.
+
+    Attributes:
+        lexical: The text between the quotes.
+        datatype: The IRI of the datatype.
+        language: The language tag, if there is one.
+    """
 
     lexical: str
     datatype: str = XSD + "string"
@@ -73,6 +87,7 @@ class Literal:
 
 
 Term = IRI | BlankNode | Literal | str | int | Decimal | float | bool | dt.datetime | dt.date | dt.time
+"""What a fact is made of: an RDF term, or a plain Python value for the literals that have one."""
 
 
 def decimal_text(value: Decimal) -> str:

@@ -118,7 +118,7 @@ def derive(
         nulls: rows with a missing value are refused, left out ("skip"), or take "" for it ("empty").
         lazy: run no job before a frame is read. Then the program runs in one task, a null fails the job that meets it,
             what is skipped is not counted, and columns whose types only values tell hold texts.
-        way: by which the program is evaluated (bulk_settings.py).
+        way: "auto", by size; or "one task", "pivot", "frames" or "rounds", wherever that is possible.
         limits: of rounds, facts and time.
         progress: called with a line of text while components are described.
 

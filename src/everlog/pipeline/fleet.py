@@ -61,7 +61,8 @@ def fleet(
     """The changes that a stream of updates makes in the knowledge bases of a fleet.
 
     Args:
-        frame: Updates with their keys, streaming or not; see the top of this file.
+        frame: Updates with their keys, streaming or not: a column `key`, and either `update`, a line of JSON, or `op`,
+            `relation` and `terms`; `sequence` gives their order.
         program: Rules that all knowledge bases begin with.
         views: SPARQL queries by name, kept true for each.
         shards: Over how many engines keys are spread; twice the cores unless said. It stays that of the checkpoint.

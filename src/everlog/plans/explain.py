@@ -97,7 +97,8 @@ def _lines(program: Program, statistics: Statistics, rewrites: bool) -> Iterator
     texts = {rule.name: print_rule(rule, program.prefixes) for rule in rules}
     components = maintenance_components(flatten_rules(rewrite_rules(rules, enabled=rewrites).rules), rule_reads)
     nodes = hyper_nodes(rules, body_atoms)
-    yield f"{len(rules)} rules in {len(nodes)} hyper-nodes, evaluated as {len(components)} components"
+    evaluated = f"{len(components)} component" + "s" * (len(components) != 1)
+    yield f"{len(rules)} rules in {len(nodes)} hyper-nodes, evaluated as {evaluated}"
     for name, instead in (explain_rewrites(program) if rewrites else {}).items():
         yield ""
         yield f"{name} is evaluated as"

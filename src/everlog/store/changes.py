@@ -31,20 +31,35 @@ _FIRST = 3  # facts gained and lost of each relation that a notebook shows
 
 @dataclass(repr=False)
 class Report:
-    """What the update took, component by component, and what of it had no effect."""
+    """What the update took, component by component, and what of it had no effect. Printed, it has a line for each.
+
+    Attributes:
+        phases: How each component that was visited was brought up to date, in order.
+        strategy: The strategy that was asked for.
+        inserted: Facts that became explicit.
+        deleted: Facts that are no longer explicit.
+        already_there: Inserts without effect.
+        not_there: Deletes without effect.
+        skipped: Rows that were left out because a value is missing.
+        marked_explicit: Facts that the next update of a stream takes away, seen while this one worked.
+        marked_implicit: Facts that may go with them.
+        seconds: How long it took.
+        rules: The rules before and after, where they have changed.
+        rebuilt: Why everything was derived again, where a change of rules came to that.
+    """
 
     phases: Sequence[PhaseReport | ComponentReport] = ()
     strategy: str = "rematerialise"
-    inserted: int = 0  # explicit facts that were not explicit before
+    inserted: int = 0
     deleted: int = 0
-    already_there: int = 0  # inserts without effect
-    not_there: int = 0  # deletes without effect
-    skipped: int = 0  # rows that were left out because a value is missing
-    marked_explicit: int = 0  # facts that the next update takes away, seen while this one worked
-    marked_implicit: int = 0  # facts that may go with them
+    already_there: int = 0
+    not_there: int = 0
+    skipped: int = 0
+    marked_explicit: int = 0
+    marked_implicit: int = 0
     seconds: float = 0.0
-    rules: tuple[Sequence[Rule], Sequence[Rule]] = ((), ())  # before and after, where they have changed
-    rebuilt: str = ""  # why everything was derived again, where a change of rules came to that
+    rules: tuple[Sequence[Rule], Sequence[Rule]] = ((), ())
+    rebuilt: str = ""
 
     @classmethod
     def together(cls, reports: Sequence[Report]) -> Report:
@@ -76,10 +91,12 @@ class Report:
 
     @property
     def rule_applications(self) -> int:
+        """How many rule instances were found and looked at."""
         return sum(phase.rule_applications for phase in self.phases)
 
     @property
     def rounds(self) -> int:
+        """Rounds of all fixpoints together."""
         return sum(phase.rounds for phase in self.phases)
 
     def strategies(self) -> list[str]:
@@ -87,6 +104,7 @@ class Report:
         return [phase.strategy if isinstance(phase, ComponentReport) else self.strategy for phase in self.phases]
 
     def as_data(self) -> dict[str, Any]:
+        """The report for programs: what `--json` prints."""
         return {
             "strategy": self.strategy,
             "inserted": self.inserted,
@@ -144,7 +162,13 @@ class Report:
 
 
 class Change:
-    """Facts gained and lost between two versions."""
+    """Facts gained and lost between two versions; true if there are any.
+
+    Attributes:
+        version: The version that it led to.
+        updates: How many updates it is the net effect of; more than one where a stream joins those that wait.
+        report: What it took.
+    """
 
     def __init__(
         self,
@@ -164,7 +188,7 @@ class Change:
         """
         self._columns = columns
         self.version = version
-        self.updates = updates  # how many updates of a stream it is the net effect of
+        self.updates = updates
         self.report = report or Report()
         self._facts = {name: change for name, change in facts.items() if change.rows}
         self._reshaped = dict(reshaped or {})

@@ -21,11 +21,17 @@ from everlog.store.state import Definitions
 
 @dataclass(frozen=True)
 class HistoryLimits:
-    """How much is remembered at most."""
+    """How much is remembered at most; what passes one of the bounds is forgotten, oldest first.
+
+    Attributes:
+        updates: How many updates.
+        seconds: Their age.
+        facts: How many facts gained and lost they hold in all.
+    """
 
     updates: int = 1000
-    seconds: float = 24 * 3600.0  # their age
-    facts: int = 10_000_000  # that they hold in all
+    seconds: float = 24 * 3600.0
+    facts: int = 10_000_000
 
 
 class Entry(NamedTuple):

@@ -42,7 +42,8 @@ def open(
         engine: "columnar" (fast), "spark" (large), "reference" (plain sets, for checking), or "paged" for tables of a
             pipeline that are larger than memory.
         limits: Bounds on each update.
-        strategy: How updates are maintained unless they say otherwise (maintenance/strategies.py).
+        strategy: How updates are maintained unless they say otherwise: "choose", "counting", "ranked", "bf",
+            "bf-counting", "dred" or "rematerialise".
         rewrites: Evaluate transitive rules linearly; results are the same without, only slower.
         history: How many past versions can be asked for.
         coalesce: Updates that several threads make at the same time are applied as one, many times faster; each gets

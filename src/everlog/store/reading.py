@@ -35,13 +35,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RelationInfo:
-    """A relation, as `kb.relations()` lists it."""
+    """A relation, as `kb.relations()` lists it.
+
+    Attributes:
+        name: Its name.
+        arity: The number of its arguments.
+        facts: How many facts it has, explicit and derived.
+        explicit: How many of them are explicit.
+        defined: Whether a rule concludes it.
+    """
 
     name: str
     arity: int
     facts: int
     explicit: int
-    defined: bool  # some rule concludes it
+    defined: bool
 
 
 class ReadOnlyKnowledgeBase(ABC):
@@ -173,9 +181,11 @@ class ReadOnlyKnowledgeBase(ABC):
         return [View(self, view) for view in self.state().views.values()]
 
     def view_definition(self, name: str) -> ViewQuery:
+        """The query of a view, parsed."""
         return self.state().view(name)
 
     def view_changes(self, name: str, since: int) -> list[ViewChange]:
+        """What each update after a version has changed in the answer of a view."""
         state = self.state()
         view = state.view(name)
         if since < view.since:
@@ -233,9 +243,11 @@ class ReadOnlyKnowledgeBase(ABC):
     # --- what only a knowledge base that can change has ---------------------------------------------------------------
 
     def subscribe(self, callback: Callable[[Any], None], *, view: str | None = None) -> Callable[[], None]:
+        """Refused: a snapshot does not change."""
         raise UsageError("a snapshot does not change", hint="subscribe to the knowledge base")
 
     def drop_view(self, name: str) -> None:
+        """Refused: a snapshot does not change."""
         raise UsageError("a snapshot does not change", hint="drop the view of the knowledge base")
 
 

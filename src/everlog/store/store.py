@@ -281,7 +281,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         return change
 
     def apply(self, update: Update, **options: Any) -> Change:
-        """Apply an update that was made before; `options` are those of `Transaction.only`."""
+        """Apply an update that was made before; `options` are `strategy`, `limits` and `name`, as in `update`."""
         if self._gathering is not None and not update.changes_rules and not any(options.values()):
             return self._gathering.update(update)
         return self._apply(update, **options)
@@ -341,7 +341,7 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         coalesce: bool = False,
         limits: Limits | None = None,
     ) -> Iterator[Change]:
-        """Apply updates as they arrive, and yield a change for each; see store/streams.py.
+        """Apply updates as they arrive, and yield a change for each.
 
         Args:
             updates: An iterator, which a thread reads one update ahead; a queue, which None ends; or an update file,

@@ -43,13 +43,22 @@ class Place:
 
 @dataclass(frozen=True)
 class Update:
-    """Facts to insert and delete, rules to add and remove."""
+    """Facts to insert and delete, rules to add and remove; a dictionary with the same keys will do too.
+
+    Attributes:
+        insert: Facts by relation.
+        delete: Facts by relation.
+        add_rules: Rules as text, or as they were parsed.
+        remove_rules: Names of rules, or their texts.
+        nulls: What becomes of rows in which a value is missing: "refuse", "skip" or "empty".
+        place: File and line that it was read from, for messages.
+    """
 
     insert: FactsArgument = field(default_factory=dict)
     delete: FactsArgument = field(default_factory=dict)
     add_rules: str | Program | Sequence[Rule] | None = None
     remove_rules: Sequence[str] = ()
-    nulls: str = "refuse"  # what becomes of rows in which a value is missing (facts/missing.py)
+    nulls: str = "refuse"  # facts/missing.py
     place: Place | None = field(default=None, compare=False)
 
     @classmethod
@@ -66,6 +75,7 @@ class Update:
 
     @property
     def changes_rules(self) -> bool:
+        """Does it add or remove rules?"""
         return self.add_rules is not None or bool(self.remove_rules)
 
 

@@ -92,6 +92,7 @@ class Verification:
         return html_text(str(self))
 
     def as_data(self) -> dict[str, Any]:
+        """The result for programs: what `--json` prints."""
         return {
             "equal": bool(self),
             "version": self.version,

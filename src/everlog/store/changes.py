@@ -24,6 +24,8 @@ from everlog.store.rows import Rows, column_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from everlog.ontologies.ontology import Unused
+
 _WEIGHT = "weight"
 _COUNTS = ("inserted", "deleted", "already_there", "not_there", "skipped", "marked_explicit", "marked_implicit")
 _FIRST = 3  # facts gained and lost of each relation that a notebook shows
@@ -44,6 +46,7 @@ class Report:
     marked_implicit: int = 0  # facts that may go with them
     seconds: float = 0.0
     rules: tuple[Sequence[Rule], Sequence[Rule]] = ((), ())  # before and after, where they have changed
+    unused: Sequence[Unused] = ()  # axioms of an ontology that no rule can say
     rebuilt: str = ""  # why everything was derived again, where a change of rules came to that
 
     @classmethod

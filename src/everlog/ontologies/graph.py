@@ -28,7 +28,6 @@ class OntologyGraph:
         self.by_predicate: dict[Key, list[tuple[Key, Key]]] = defaultdict(list)
         self._objects: dict[tuple[Key, Key], list[Key]] = defaultdict(list)
         self.types: dict[Key, set[Key]] = defaultdict(set)
-        self.others = 0  # triples of the document that say nothing of the kind
 
     @classmethod
     def of_blocks(cls, blocks: Iterable[FactBlock]) -> OntologyGraph:
@@ -46,13 +45,8 @@ class OntologyGraph:
         typed = pc.and_(pc.equal(predicates, TYPE), pc.is_in(objects, value_set=_set_of(TYPES)))
         chosen = pc.or_(about, typed)
         columns = (column.filter(chosen).to_pylist() for column in (subjects, predicates, objects))
-        before = len(self)
         for triple in zip(*columns, strict=True):
             self.add(*triple)
-        self.others += len(block) - (len(self) - before)
-
-    def __len__(self) -> int:
-        return sum(map(len, self.by_predicate.values()))
 
     def add(self, subject: Key, predicate: Key, object_: Key) -> None:
         """One more triple."""

@@ -4,6 +4,8 @@ Which of the two an axiom becomes is chosen by its shape (shapes.py):
 
     tables     a row of the shape's table; the rule of the shape goes round for all of them
     compiled   a rule of its own over its own classes and properties
+    generic    the triples of the document as they are, under the rules of OWL 2 RL (rules/library): for axioms that
+               rules or data conclude themselves
 
 `choose` takes tables where a shape has many axioms, and compiles where it has few, or is recursive in one property:
 transitive, symmetric, a chain. Such rules make small components, which are maintained by themselves.
@@ -12,20 +14,25 @@ transitive, symmetric, a chain. Such rules make small components, which are main
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
 
 from everlog.errors import UsageError
 from everlog.facts.blocks import FactBlock
-from everlog.facts.terms import Term, keys_of
+from everlog.facts.terms import Term, keys_of, term_of
 from everlog.ontologies import same_as
 from everlog.ontologies.axioms import axioms
 from everlog.ontologies.graph import OntologyGraph
-from everlog.ontologies.shapes import ShapedClause, shaped
+from everlog.ontologies.shapes import TABLE_PREFIX, ShapedClause, shaped
 from everlog.ontologies.vocabulary import DIFFERENT_FROM, SAME_AS
-from everlog.rules.syntax import Constant, Rule
+from everlog.rules.library import library_program
+from everlog.rules.syntax import TRIPLE, Atom, Constant, Rule, Variable
 
-WAYS = ("choose", "tables", "compiled")
+CHOOSE = "choose"
+WAYS = (CHOOSE, "tables", "compiled", "generic")
+REGISTER = TABLE_PREFIX + "ontology"  # the ontologies there are: name, and the way that was asked for
+GENERIC_TABLE = TABLE_PREFIX + "triple"  # the triples of ontologies held in the generic way
 _MANY = 32  # axioms of a shape from which on they are rows
 
 Row = tuple[Term, ...]
@@ -49,13 +56,14 @@ class Ontology:
     axioms: int
     clauses: tuple[ShapedClause, ...]
     unused: tuple[Unused, ...]
-    others: int  # triples that are no axioms
     same_as: bool  # things may turn out to be one
+    blocks: tuple[FactBlock, ...]  # the document
 
     @classmethod
     def of_blocks(cls, blocks: Iterable[FactBlock]) -> Ontology:
         """From the blocks that an RDF document is read in."""
-        graph = OntologyGraph.of_blocks(blocks)
+        kept = tuple(blocks)
+        graph = OntologyGraph.of_blocks(kept)
         count, unused = 0, []
         clauses: dict[tuple[str, ...], ShapedClause] = {}
         for axiom, found in axioms(graph):
@@ -64,7 +72,13 @@ class Ontology:
             for clause in map(shaped, found.clauses):
                 clauses.setdefault((clause.shape.table, *keys_of(clause.values)), clause)
         listed = tuple(clauses.values())
-        return cls(count, listed, tuple(unused), graph.others, any(map(_concludes_same, listed)))
+        return cls(count, listed, tuple(unused), any(map(_concludes_same, listed)), kept)
+
+    def triples(self) -> Iterator[Row]:
+        """All triples of the document."""
+        for block in self.blocks:
+            for row in zip(*(column.to_pylist() for column in block.columns[:3]), strict=True):
+                yield tuple(map(term_of, row))
 
 
 def _concludes_same(clause: ShapedClause) -> bool:
@@ -84,7 +98,7 @@ class Content:
     shared: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)  # of each table
 
 
-def content(ontology: Ontology, name: str, way: str = "choose", tables: Collection[str] = ()) -> Content:
+def content(ontology: Ontology, name: str, way: str = CHOOSE, tables: Collection[str] = ()) -> Content:
     """The rows and rules of an ontology.
 
     Args:
@@ -94,24 +108,47 @@ def content(ontology: Ontology, name: str, way: str = "choose", tables: Collecti
     """
     if way not in WAYS:
         raise UsageError(f"{way!r} is no way for an ontology", hint=f"one of {', '.join(WAYS)}")
+    register: dict[str, set[Row]] = {REGISTER: {(name, way)}}
+    if way == "generic":
+        rows = {(name, *row) for row in ontology.triples()}
+        return Content({**register, GENERIC_TABLE: rows}, {}, {GENERIC_TABLE: _generic()})
     by_table: dict[str, list[ShapedClause]] = defaultdict(list)
     for clause in ontology.clauses:
         by_table[clause.shape.table].append(clause)
-    rows: dict[str, set[Row]] = {}
+    tabled: dict[str, set[Row]] = {**register}
     rules: dict[str, Rule] = {}
     shared: dict[str, tuple[Rule, ...]] = {}
     for table, clauses in by_table.items():
         shape = clauses[0].shape
-        if not shape.has_body or way == "tables" or (way == "choose" and _pays(clauses, table in tables)):
-            rows[table] = {(name, *clause.values) for clause in clauses}
+        if not shape.has_body or way == "tables" or (way == CHOOSE and _pays(clauses, table in tables)):
+            tabled[table] = {(name, *clause.values) for clause in clauses}
             shared[table] = (shape.rule,)
         else:
             for clause in clauses:
                 rule = clause.rule(name)
                 rules[rule.name or ""] = rule
     if ontology.same_as:
-        rows[same_as.TABLE], shared[same_as.TABLE] = {(name,)}, same_as.RULES
-    return Content(rows, rules, shared)
+        tabled[same_as.TABLE], shared[same_as.TABLE] = {(name,)}, same_as.RULES
+    return Content(tabled, rules, shared)
+
+
+@cache
+def _generic() -> tuple[Rule, ...]:
+    """The rules of the generic way, which all go with its table. A program's facts are rules without a condition."""
+    program = library_program("owl2-rl")
+    triple = tuple(Variable(name) for name in "spo")
+    axiom = Atom(GENERIC_TABLE, (Variable("_1"), *triple))
+    anything = Atom(GENERIC_TABLE, tuple(Variable(f"_{number}") for number in range(1, 5)))
+    rules = [
+        Rule((Atom(TRIPLE, triple),), (axiom,), GENERIC_TABLE),
+        *(Rule((fact,), (anything,)) for fact in program.facts),
+        *program.rules,
+    ]
+    named = (rule.name or f"r{number}" for number, rule in enumerate(rules))
+    return tuple(
+        replace(rule, name=name if name == GENERIC_TABLE else f"{GENERIC_TABLE}.{name}")
+        for name, rule in zip(named, rules, strict=True)
+    )
 
 
 def _pays(clauses: list[ShapedClause], is_table: bool) -> bool:

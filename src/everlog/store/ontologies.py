@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,8 @@ from everlog.errors import NotFoundError, UsageError
 from everlog.facts.terms import keys_of
 from everlog.formats.compression import split_name
 from everlog.formats.reading import RDF_FORMATS, format_of, read_facts
-from everlog.ontologies.ontology import Content, Ontology, Row, content
+from everlog.ontologies import same_as
+from everlog.ontologies.ontology import CHOOSE, REGISTER, Content, Ontology, Row, content
 from everlog.ontologies.shapes import TABLE_PREFIX
 from everlog.rules.syntax import Program, Rule
 from everlog.store.rows import Rows, column_names
@@ -31,6 +33,7 @@ class OntologyInfo:
     """An ontology, as `kb.ontologies()` lists it."""
 
     name: str
+    way: str
     rows: int  # axioms in tables
     rules: int  # axioms as rules of their own
 
@@ -60,19 +63,17 @@ def ontology_name(source: str | Path, name: str | None) -> str:
 
 def ontologies(state: State) -> list[OntologyInfo]:
     """The ontologies of a state, by name."""
-    rows: dict[str, int] = {}
-    rules: dict[str, int] = {}
+    ways = _ways(state)
+    rows, rules = Counter[str](), Counter(filter(None, map(_owner, state.rules)))
     for table in _tables(state):
-        for name, count in _counts(state, table).items():
-            rows[name] = rows.get(name, 0) + count
-    for owner in filter(None, map(_owner, state.rules)):
-        rules[owner] = rules.get(owner, 0) + 1
-    return [OntologyInfo(name, rows.get(name, 0), rules.get(name, 0)) for name in sorted({*rows, *rules})]
+        if ways and table != REGISTER:
+            rows.update(str(row[0]) for row in _facts(state, table))
+    return [OntologyInfo(name, way, rows[name], rules[name]) for name, way in sorted(ways.items())]
 
 
 def arriving(state: State, name: str, ontology: Ontology, way: str) -> Update:
     """The update by which an ontology comes."""
-    if any(each.name == name for each in ontologies(state)):
+    if name in _ways(state):
         raise UsageError(f"there is an ontology {name!r} already", hint="replace it, or give the other a name")
     return difference(state, Content(), content(ontology, name, way))
 
@@ -80,7 +81,7 @@ def arriving(state: State, name: str, ontology: Ontology, way: str) -> Update:
 def becoming(state: State, name: str, ontology: Ontology) -> Update:
     """The update by which an ontology becomes what another document says."""
     before = current(state, name)
-    return difference(state, before, content(ontology, name, tables=before.rows))
+    return difference(state, before, content(ontology, name, _ways(state)[name], before.rows))
 
 
 def leaving(state: State, name: str) -> Update:
@@ -94,19 +95,18 @@ def current(state: State, name: str) -> Content:
     Raises:
         NotFoundError: there is none of that name.
     """
+    if name not in _ways(state):
+        raise NotFoundError.among("ontology", name, _ways(state))
     rows = {table: found for table in _tables(state) if (found := _rows(state, table, name))}
-    rules = {rule.name or "": rule for rule in state.rules if _owner(rule) == name}
-    if not rows and not rules:
-        raise NotFoundError.among("ontology", name, [each.name for each in ontologies(state)])
-    return Content(rows, rules)
+    return Content(rows, {rule.name or "": rule for rule in state.rules if _owner(rule) == name})
 
 
-def difference(state: State, before: Content, after: Content) -> Update:
-    """The update that makes an ontology of what it was what it is to be."""
+def difference(state: State, before: Content, after: Content, *, whole: bool = True) -> Update:
+    """The update that makes an ontology of what it was what it is to be; if not `whole`, the rest of it stays."""
     inserted = {table: _without(rows, before.rows.get(table, set())) for table, rows in after.rows.items()}
     deleted = {table: _without(rows, after.rows.get(table, set())) for table, rows in before.rows.items()}
     added = [rule for name, rule in after.rules.items() if name not in before.rules]
-    removed = [name for name in before.rules if name not in after.rules]
+    removed = [name for name in before.rules if name not in after.rules] if whole else []
     known = {rule.name for rule in state.rules}
     for rules in after.shared.values():
         added += [rule for rule in rules if rule.name not in known]
@@ -123,15 +123,22 @@ def difference(state: State, before: Content, after: Content) -> Update:
 
 def gaining(state: State, name: str, ontology: Ontology) -> Update:
     """The update by which an ontology gains some axioms."""
-    wanted = content(ontology, name, tables=[table for table in _tables(state) if _count(state, table)])
-    return difference(state, Content(rules={rule.name or "": rule for rule in state.rules}), wanted)
+    tables = [table for table in _tables(state) if _count(state, table)]
+    wanted = content(ontology, name, _ways(state).get(name, CHOOSE), tables)
+    return difference(state, Content(rules={rule.name or "": rule for rule in state.rules}), wanted, whole=False)
 
 
 def losing(state: State, name: str, ontology: Ontology) -> Update:
     """The update by which an ontology loses some axioms, however they are held."""
-    rows, rules = content(ontology, name, "tables").rows, content(ontology, name, "compiled").rules
+    way = _ways(state).get(name)
+    if way is None:
+        raise NotFoundError.among("ontology", name, _ways(state))
+    rules = content(ontology, name, "compiled").rules
+    rows = dict(content(ontology, name, "generic" if way == "generic" else "tables").rows)
+    for table in (REGISTER, same_as.TABLE):  # the axioms that stay may need them
+        rows.pop(table, None)
     known = {rule.name for rule in state.rules}
-    held = {table: found for table, all_ in rows.items() if (found := all_ if table in state.arities else set())}
+    held = {table: found for table, found in rows.items() if table in state.arities}
     return difference(state, Content(held, {each: rule for each, rule in rules.items() if each in known}), Content())
 
 
@@ -165,12 +172,11 @@ def _rows(state: State, table: str, name: str) -> set[Row]:
     return {row for row in _facts(state, table) if row[0] == name}
 
 
-def _counts(state: State, table: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for row in _facts(state, table):
-        name = str(row[0])
-        found[name] = found.get(name, 0) + 1
-    return found
+def _ways(state: State) -> dict[str, str]:
+    """The ontologies there are, and the way that was asked for."""
+    if REGISTER not in state.arities:
+        return {}
+    return {str(name): str(way) for name, way in _facts(state, REGISTER)}
 
 
 def _count(state: State, table: str) -> int:

@@ -277,8 +277,9 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         Args:
             source: An RDF file, or a text in Turtle.
             name: What to call the ontology; like its file by default.
-            way: How axioms are held: "tables" as facts under general rules, "compiled" as a rule each, or by their
-                shapes and number ("choose").
+            way: How axioms are held: "tables" as facts under a rule for each shape, "compiled" as a rule each, or as
+                one of the two by shape and number ("choose"); "generic" as the triples they are, under all rules of
+                OWL 2 RL, for axioms that data or rules conclude.
         """
         from everlog.store import ontologies
 

@@ -22,7 +22,7 @@ from everlog.pipeline.settings_parts import StreamSettings
 from everlog.pipeline.stream import BatchReport, start_stream
 from everlog.rules.parser import parse_program
 from everlog.rules.printer import print_rule
-from everlog.store.table_folders import decoded_changes
+from everlog.store.table_folders import decoded_changes, table_of
 from everlog.tables.table_store import TableStore
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _moved(tables: TableStore, since: int) -> tuple[dict[str, Decimal], dict[str
     """The sensors that became odd and those that no longer are, from the table's changes."""
     moved: dict[str, int] = {}
     off: dict[str, Decimal] = {}
-    for _, weight, (name, reads, median, _) in decoded_changes(tables, "oddSensor", since):
+    for _, weight, (name, reads, median, _) in decoded_changes(tables, table_of("oddSensor"), since):
         moved[str(name)] = moved.get(str(name), 0) + weight
         off[str(name)] = Decimal(str(reads)) - Decimal(str(median))
     came = {name: off[name] for name, weight in moved.items() if weight > 0}

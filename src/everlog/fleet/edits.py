@@ -37,7 +37,12 @@ class Edits:
 
 def edits_of(update: Update, updates: int = 1) -> Edits:
     """The facts of an update, by relation and number of arguments."""
-    edits = Edits(_facts(update.insert), _facts(update.delete), updates)
+    return Edits(_facts(update.insert), _facts(update.delete), updates)
+
+
+def checked_edits(update: Update, updates: int = 1) -> Edits:
+    """The facts of an update, which must be such as can be let in."""
+    edits = edits_of(update, updates)
     for (relation, _), rows in edits.insert.items():
         check_relation_name(relation)
         check_rows(relation, rows)

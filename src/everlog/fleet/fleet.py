@@ -27,7 +27,7 @@ from everlog.fleet.bucket import Bucket, Options, Outcome, culprits_of, halves
 from everlog.fleet.changes import FleetChange, Moved, net
 from everlog.fleet.definitions import Definition
 from everlog.fleet.dumps import Written, lines
-from everlog.fleet.edits import Edits, Facts, after, edits_of, facts_of_atoms
+from everlog.fleet.edits import Edits, Facts, after, checked_edits, facts_of_atoms
 from everlog.fleet.waves import ForAll, waves
 from everlog.limits import Limits
 from everlog.maintenance.strategies import CHOOSE
@@ -136,7 +136,7 @@ class Fleet:
         update = update_of(said)
         shared, facts = self._shared.changed(update)  # an error here is the caller's: nothing was changed
         initial = after(self._facts, Edits(facts_of_atoms(facts)))
-        change = self._define_all(lambda definition: definition.changed(update), edits_of(update))
+        change = self._define_all(lambda definition: definition.changed(update), checked_edits(update))
         self._shared, self._facts = shared, initial
         self._tidy()
         return change
@@ -242,7 +242,7 @@ class Fleet:
                     made.append(key)
                     continue
                 home = self._homes.get(key) or self._bucket(self._shared)
-                by_bucket.setdefault(id(home), (home, {}))[1][key] = self._begun(key, edits_of(update, count))
+                by_bucket.setdefault(id(home), (home, {}))[1][key] = self._begun(key, checked_edits(update, count))
             except EverlogError as error:
                 refused[key] = error
         for home, edits in by_bucket.values():
@@ -281,7 +281,7 @@ class Fleet:
         home = self._homes.get(key)
         before = self._shared if home is None else home.definition
         definition, facts = before.changed(update)
-        edits = edits_of(update)
+        edits = checked_edits(update)
         return self._move(key, definition, Edits(after(facts_of_atoms(facts), Edits(edits.insert)), edits.delete))
 
     def _move(self, key: str, definition: Definition, edits: Edits) -> list[Moved]:

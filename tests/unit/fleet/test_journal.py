@@ -105,6 +105,16 @@ def test_a_process_that_was_away_makes_what_it_missed() -> None:
     assert set(texts.read) == {1, 2}
 
 
+def test_what_was_refused_is_kept_and_refused_again() -> None:
+    texts = Texts()
+    bad = "pod", update_of({"insert": [["triple", "no subject", "p", "o"]]})
+    [change] = make(texts, bad)
+    assert set(change.refused) == {"pod"}
+    journal._held.clear()  # another process
+    [change] = make(texts, edge("pod", 1, 2))
+    assert change.versions == {"pod": 1}
+
+
 def test_a_run_that_never_counted_is_forgotten() -> None:
     texts = Texts()
     make(texts, edge("a", 1, 2))

@@ -17,6 +17,7 @@ from everlog.cli.bench import bench
 from everlog.cli.copies import backup, compact, export, import_
 from everlog.cli.facts import facts
 from everlog.cli.load import load
+from everlog.cli.ontology import ontology
 from everlog.cli.outcomes import outcome
 from everlog.cli.pipeline import pipeline
 from everlog.cli.plan import plan
@@ -69,6 +70,7 @@ app.command()(backup)
 app.command()(export)
 app.command("import")(import_)
 app.add_typer(rules)
+app.add_typer(ontology)
 app.add_typer(view)
 app.add_typer(pipeline)
 app.add_typer(bench)

@@ -24,7 +24,7 @@ from everlog.facts.terms import Term, keys_of, term_of
 from everlog.ontologies import same_as
 from everlog.ontologies.axioms import axioms
 from everlog.ontologies.graph import OntologyGraph
-from everlog.ontologies.shapes import TABLE_PREFIX, ShapedClause, shaped
+from everlog.ontologies.shapes import SEPARATOR, TABLE_PREFIX, ShapedClause, shaped
 from everlog.ontologies.vocabulary import DIFFERENT_FROM, SAME_AS
 from everlog.rules.library import library_program
 from everlog.rules.syntax import TRIPLE, Atom, Constant, Rule, Variable
@@ -146,7 +146,7 @@ def _generic() -> tuple[Rule, ...]:
     ]
     named = (rule.name or f"r{number}" for number, rule in enumerate(rules))
     return tuple(
-        replace(rule, name=name if name == GENERIC_TABLE else f"{GENERIC_TABLE}.{name}")
+        replace(rule, name=name if name == GENERIC_TABLE else f"{GENERIC_TABLE}{SEPARATOR}{name}")
         for name, rule in zip(named, rules, strict=True)
     )
 

@@ -7,7 +7,7 @@ while an ontology concludes owl:sameAs, or says that it is used.
 from __future__ import annotations
 
 from everlog.facts.terms import term_of
-from everlog.ontologies.shapes import INCONSISTENCY, TABLE_PREFIX
+from everlog.ontologies.shapes import INCONSISTENCY, SEPARATOR, TABLE_PREFIX
 from everlog.ontologies.vocabulary import DIFFERENT_FROM, SAME_AS
 from everlog.rules.syntax import TRIPLE, Argument, Atom, Call, Constant, Filter, Literal, Rule, Variable
 
@@ -27,7 +27,7 @@ _ONE = _triple(_X, _SAME, _Y)
 
 
 def _rule(name: str, head: Atom, *body: Literal) -> Rule:
-    return Rule((head,), body, f"{TABLE}.{name}")
+    return Rule((head,), body, f"{TABLE}{SEPARATOR}{name}")
 
 
 RULES = (
@@ -46,6 +46,6 @@ RULES = (
             for predicate in (_SAME, _DIFFERENT)
         ),
         (_ONE, _triple(_X, _DIFFERENT, _Y)),
-        f"{TABLE}.different",
+        f"{TABLE}{SEPARATOR}different",
     ),
 )

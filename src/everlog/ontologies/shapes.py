@@ -22,6 +22,7 @@ from everlog.rules.syntax import TRIPLE, Argument, Atom, Call, Constant, Express
 
 INCONSISTENCY = "inconsistency"  # what contradicts itself: reason, and subject, predicate and object of a triple of it
 TABLE_PREFIX = "axiom_"
+SEPARATOR = "--"  # between the name of an ontology or a table and what tells its rules apart
 
 _FIXED = frozenset((key_of(IRI(RDF_TYPE)), SAME_AS, DIFFERENT_FROM))
 
@@ -73,7 +74,7 @@ class ShapedClause:
     def rule(self, ontology: str) -> Rule:
         """The clause as a rule of its own, named after its ontology and what it says."""
         text = "\n".join((self.shape.text, *map(key_of, self.values)))
-        name = f"{ontology}.{blake2b(text.encode(), digest_size=6).hexdigest()}"
+        name = f"{ontology}{SEPARATOR}{blake2b(text.encode(), digest_size=6).hexdigest()}"
         return Rule(_heads(self.clause.head, self.clause.body), self.clause.body, name)
 
     @property

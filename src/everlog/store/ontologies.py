@@ -19,7 +19,7 @@ from everlog.formats.compression import split_name
 from everlog.formats.reading import RDF_FORMATS, format_of, read_facts
 from everlog.ontologies import same_as
 from everlog.ontologies.ontology import CHOOSE, REGISTER, Content, Ontology, Row, content
-from everlog.ontologies.shapes import TABLE_PREFIX
+from everlog.ontologies.shapes import SEPARATOR, TABLE_PREFIX
 from everlog.rules.syntax import Program, Rule
 from everlog.store.rows import Rows, column_names
 from everlog.store.state import State
@@ -69,6 +69,15 @@ def ontologies(state: State) -> list[OntologyInfo]:
         if ways and table != REGISTER:
             rows.update(str(row[0]) for row in _facts(state, table))
     return [OntologyInfo(name, way, rows[name], rules[name]) for name, way in sorted(ways.items())]
+
+
+def without_ontologies(state: State) -> tuple[Rule, ...]:
+    """The rules that are of no ontology."""
+    if REGISTER not in state.arities:
+        return state.rules
+    names = _ways(state)
+    own = (rule for rule in state.rules if not (rule.name or "").startswith(TABLE_PREFIX))
+    return tuple(rule for rule in own if _owner(rule) not in names)
 
 
 def arriving(state: State, name: str, ontology: Ontology, way: str) -> Update:
@@ -154,12 +163,12 @@ def _tables(state: State) -> list[str]:
 
 def _is_of_table(rule: Rule, table: str) -> bool:
     name = rule.name or ""
-    return name == table or name.startswith(f"{table}.")
+    return name == table or name.startswith(table + SEPARATOR)
 
 
 def _owner(rule: Rule) -> str | None:
     """The ontology that a rule is of alone."""
-    owner, dot, _ = (rule.name or "").rpartition(".")
+    owner, dot, _ = (rule.name or "").rpartition(SEPARATOR)
     return owner if dot and not owner.startswith(TABLE_PREFIX) else None
 
 

@@ -18,6 +18,7 @@ from everlog.cli.compile import compile_
 from everlog.cli.copies import backup, compact, export, import_
 from everlog.cli.facts import facts
 from everlog.cli.load import load
+from everlog.cli.ontology import ontology
 from everlog.cli.outcomes import outcome
 from everlog.cli.pipeline import pipeline
 from everlog.cli.plan import plan
@@ -71,6 +72,7 @@ app.command()(export)
 app.command("import")(import_)
 app.command("compile")(compile_)
 app.add_typer(rules)
+app.add_typer(ontology)
 app.add_typer(view)
 app.add_typer(pipeline)
 app.add_typer(bench)

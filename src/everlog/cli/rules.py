@@ -16,6 +16,7 @@ import typer
 
 from everlog.cli.knowledge_bases import JsonOption, KbArgument, StrictOption, open_kb, read_kb
 from everlog.cli.limit_options import limited
+from everlog.cli.ontology import tell_ontology
 from everlog.cli.outcomes import outcome, print_json
 from everlog.cli.rules_graph import graph
 from everlog.errors import ProgramError, UnknownRelationWarning, UsageError
@@ -110,7 +111,7 @@ def show(
 def add(
     kb: KbArgument,
     files: Annotated[
-        list[str] | None, typer.Argument(help="Files of rules; - reads them from stdin.", metavar="FILES")
+        list[str] | None, typer.Argument(help="Files of rules, - for stdin; or ontologies (RDF).", metavar="FILES")
     ] = None,
     text: Annotated[list[str] | None, typer.Option("--text", metavar="RULES", help="Rules as text.")] = None,
     strict: StrictOption = False,
@@ -125,6 +126,12 @@ def add(
 
         if not files and not text:
             raise UsageError("which rules?", hint="name a file, or give --text 'p(?x) :- q(?x).'")
+        if _are_ontologies(files or (), text or ()):
+            with open_kb(kb, limits=limits, strict=strict) as opened:
+                changes = [opened.add_ontology(name) for name in files or ()]
+            for change in changes:
+                tell_ontology(change, as_json)
+            return
         with open_kb(kb, limits=limits, strict=strict) as opened:
             before = opened.program
             read = [program_files.read_program(name, before.prefixes) for name in files or ()]
@@ -198,6 +205,17 @@ def remove(
             change = opened.update(remove_rules=names)
             after = opened.program
         _tell(change, before, after, as_json)
+
+
+def _are_ontologies(files: Sequence[str], texts: Sequence[str]) -> bool:
+    """RDF files hold axioms; they and rules are added one after the other."""
+    from everlog.formats.compression import split_name
+    from everlog.formats.reading import EXTENSIONS, RDF_FORMATS
+
+    rdf = [name for name in files if EXTENSIONS.get(split_name(Path(name))[1]) in RDF_FORMATS]
+    if rdf and (texts or len(rdf) < len(files)):
+        raise UsageError(f"{rdf[0]} is an ontology, others are rules", hint="add the one, then the others")
+    return bool(rdf)
 
 
 def _moved(before: Program, after: Program) -> tuple[list[Rule], list[Rule]]:

@@ -24,6 +24,8 @@ from everlog.store.rows import Rows, column_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from everlog.ontologies.ontology import Unused
+
 _WEIGHT = "weight"
 _COUNTS = ("inserted", "deleted", "already_there", "not_there", "skipped", "marked_explicit", "marked_implicit")
 _FIRST = 3  # facts gained and lost of each relation that a notebook shows
@@ -45,6 +47,7 @@ class Report:
         marked_implicit: Facts that may go with them.
         seconds: How long it took.
         rules: The rules before and after, where they have changed.
+        unused: Axioms of an ontology, or parts of them, that no rule can say.
         rebuilt: Why everything was derived again, where a change of rules came to that.
     """
 
@@ -59,6 +62,7 @@ class Report:
     marked_implicit: int = 0
     seconds: float = 0.0
     rules: tuple[Sequence[Rule], Sequence[Rule]] = ((), ())
+    unused: Sequence[Unused] = ()
     rebuilt: str = ""
 
     @classmethod

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from everlog.plans.explain import Plan
     from everlog.rules.picture.graph import RuleGraph
     from everlog.store.history import Entry
+    from everlog.store.ontologies import OntologyInfo
     from everlog.store.timeline import Timeline
     from everlog.store.verify import Verification
 
@@ -121,6 +122,12 @@ class ReadOnlyKnowledgeBase(ABC):
             for name, arity in state.arities.items()
             if not is_auxiliary(name)
         ]
+
+    def ontologies(self) -> list[OntologyInfo]:
+        """The ontologies whose axioms are held."""
+        from everlog.store.ontologies import ontologies
+
+        return ontologies(self.state())
 
     def verify(self, *, engine: str | None = None, limits: Limits | None = None) -> Verification:
         """Derive everything again from the explicit facts, in a fresh engine, and compare with what is kept."""

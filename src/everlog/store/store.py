@@ -42,6 +42,7 @@ from everlog.store.updating import RulesArgument, TakesUpdates
 from everlog.store.views import View
 
 if TYPE_CHECKING:
+    from everlog.ontologies.ontology import Ontology
     from everlog.rules.diagnostics import Diagnostic
     from everlog.store.following import Follower
     from everlog.store.table_journal import TableJournal
@@ -278,6 +279,58 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         with Bar(f"reading {path}", shown=self.progress if progress is None else progress) as bar:
             change = self.update(insert=told_blocks(facts, f"reading {path}", bar), limits=limits)
         change.report.skipped += missing.skipped
+        return change
+
+    def add_ontology(self, source: str | Path, *, name: str | None = None, way: str = "choose") -> Change:
+        """Derive what follows from the axioms of an ontology in OWL 2 or RDFS.
+
+        Its other triples are not loaded. `change.report.unused` has the axioms, or parts of them, that no rule can say.
+
+        Args:
+            source: An RDF file, or a text in Turtle.
+            name: What to call the ontology; like its file by default.
+            way: How axioms are held: "tables" as facts under a rule for each shape, "compiled" as a rule each, or as
+                one of the two by shape and number ("choose"); "generic" as the triples they are, under all rules of
+                OWL 2 RL, for axioms that data or rules conclude.
+        """
+        from everlog.store import ontologies
+
+        ontology, called = ontologies.read_ontology(source), ontologies.ontology_name(source, name)
+        return self._apply_ontology(ontology, lambda state: ontologies.arriving(state, called, ontology, way))
+
+    def replace_ontology(self, name: str, source: str | Path) -> Change:
+        """Make an ontology what another file or text says: one update by the axioms in which they differ."""
+        from everlog.store import ontologies
+
+        ontology = ontologies.read_ontology(source)
+        return self._apply_ontology(ontology, lambda state: ontologies.becoming(state, name, ontology))
+
+    def remove_ontology(self, name: str) -> Change:
+        """Take away all axioms of an ontology, and what follows only from them."""
+        from everlog.store import ontologies
+
+        return self._apply_ontology(None, lambda state: ontologies.leaving(state, name))
+
+    def add_axioms(self, source: str | Path, *, ontology: str) -> Change:
+        """Add axioms, a file or a text in Turtle, to an ontology, which is made if it is not there."""
+        from everlog.store import ontologies
+
+        read = ontologies.read_ontology(source)
+        called = ontologies.ontology_name(source, ontology)
+        return self._apply_ontology(read, lambda state: ontologies.gaining(state, called, read))
+
+    def remove_axioms(self, source: str | Path, *, ontology: str) -> Change:
+        """Take axioms, a file or a text in Turtle, away from an ontology."""
+        from everlog.store import ontologies
+
+        read = ontologies.read_ontology(source)
+        return self._apply_ontology(read, lambda state: ontologies.losing(state, ontology, read))
+
+    def _apply_ontology(self, ontology: Ontology | None, update: Callable[[State], Update]) -> Change:
+        change: Change = self._timeline.run(lambda transaction: transaction.only(update(transaction.state())))
+        if ontology is not None:
+            change.report.unused = ontology.unused
+        log_change(change)
         return change
 
     def apply(self, update: Update, **options: Any) -> Change:

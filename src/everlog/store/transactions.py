@@ -216,9 +216,14 @@ class Transaction(TakesUpdates):
             self._workings.declare(known)
 
     def sync_update(self, rules: RulesArgument, name: str) -> Update:
-        """The update that makes the rules those of a text; the facts that stand among them are inserted."""
+        """The update that makes the rules those of a text; the facts that stand among them are inserted.
+
+        The rules of ontologies stay: they come and go with their ontologies.
+        """
+        from everlog.store.ontologies import without_ontologies
+
         program = _read_rules(rules, name, self._state.prefixes)
-        difference = rule_difference(program.rules, self._state.rules)
+        difference = rule_difference(program.rules, without_ontologies(self.state()))
         return Update(add_rules=replace(program, rules=difference.added), remove_rules=difference.removed)
 
     def what_if(self, update: Update, *, limits: Limits | None = None) -> Change:

@@ -1,0 +1,1 @@
+"""How do ontologies in OWL 2 and RDFS become rules?"""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from everlog.cli.knowledge_bases import JsonOption, KbArgument, kept_kb, open_kb, read_kb
+from everlog.cli.knowledge_bases import JsonOption, KbArgument, kept_kb, open_kb, place, read_kb
 from everlog.cli.limit_options import limited
 from everlog.cli.outcomes import outcome, print_json
 from everlog.limits import Limits
@@ -46,7 +46,9 @@ def backup(
 @limited
 def export(
     kb: KbArgument,
-    target: Annotated[str, typer.Argument(help="A new folder, or a place in an object store.", metavar="FOLDER")],
+    target: Annotated[
+        str, typer.Argument(help="A new folder, or a place in an object store.", metavar="FOLDER", parser=place)
+    ],
     tables: Annotated[bool, typer.Option("--tables", help="As tables, for a pipeline to go on with.")] = False,
     as_json: JsonOption = False,
     *,

@@ -24,8 +24,16 @@ if TYPE_CHECKING:
     from everlog.store.program_files import FactFile
     from everlog.store.store import KnowledgeBase
 
+
+def place(text: str) -> str:
+    """A folder, or an address in an object store, as it was written."""
+    if "\0" in text:
+        raise typer.BadParameter("no name of a folder has a null character in it")
+    return text
+
+
 KbArgument = Annotated[
-    str, typer.Argument(help="The folder of a knowledge base, or the tables of a pipeline.", metavar="KB")
+    str, typer.Argument(help="The folder of a knowledge base, or the tables of a pipeline.", metavar="KB", parser=place)
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Results and errors as JSON on stdout.")]
 

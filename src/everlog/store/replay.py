@@ -61,7 +61,7 @@ def parse_rules(texts: Iterable[str], new: Mapping[str, str], known: Mapping[str
     """A program from the texts of rules and declarations, with the prefixes that came with them."""
     from everlog.rules.parser import parse_program
 
-    read = parse_program("\n".join(texts), "<log>", {**known, **new})
+    read = parse_program("\n".join(texts), "<rules>", {**known, **new})
     return Program(rules=read.rules, prefixes=new, declarations=read.declarations)
 
 

@@ -17,6 +17,7 @@ from everlog.rules.finding import without_rules
 from everlog.rules.keyed import keyed_rules
 from everlog.rules.names import name_rules
 from everlog.rules.parser import parse_program
+from everlog.rules.same_rules import new_rules
 from everlog.rules.syntax import QUAD, TRIPLE, Atom, Program, Rule
 from everlog.store.rule_steps import rule_arities
 from everlog.store.updates import Update
@@ -48,7 +49,8 @@ class Definition:
         """What an update of rules leads to, and the facts that stand among the rules it adds."""
         program = _program(update, self.prefixes)
         staying = without_rules(self.rules, update.remove_rules, self.prefixes)
-        rules = (*staying, *name_rules(program.rules, taken={rule.name or "" for rule in staying}))
+        adding = new_rules(program.rules, staying)
+        rules = (*staying, *name_rules(adding, taken={rule.name or "" for rule in staying}))
         prefixes = {**self.prefixes, **program.prefixes}
         views = {name: arity for view in self.views.values() for name, arity in view.reads.items()}
         together = Program(rules=rules, facts=program.facts, prefixes=prefixes)

@@ -71,7 +71,7 @@ def take_up_again(relations, indexes, relation, count, found, keys):
             continue
         if newer[row] != 0:  # an earlier one of the batch was the same fact
             found[i] = newer[row] - 1
-        elif (masks[row] & (at.DEAD | at.TOUCHED)) == at.DEAD and gone_at(lives[row]) > oldest:
+        elif (masks[row] & at.DEAD) == at.DEAD and gone_at(lives[row]) > oldest:  # touched or not: weights are cleared
             for position in range(width):
                 facts[size * width + position] = facts[row * width + position]
             describe_new(relations, relation, size, at.DEAD)

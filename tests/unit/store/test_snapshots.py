@@ -10,7 +10,7 @@ import everlog
 from everlog.maintenance.strategies import NAMES
 
 
-@pytest.mark.parametrize(("losing", "gaining"), product(NAMES, NAMES))
+@pytest.mark.parametrize(("losing", "gaining"), list(product(NAMES, NAMES)))
 @pytest.mark.parametrize("recursive", [False, True])
 def test_a_fact_that_goes_and_comes_back(losing: str, gaining: str, recursive: bool) -> None:
     """Strategies that do not count leave weights behind, and those that count clear them: the row is touched then."""

@@ -52,8 +52,8 @@ def test_a_first_load_of_little_takes_as_few_jobs_for_many_sources(spark: SparkS
     run(folder, spark)
     assert len(spark.sparkContext.statusTracker().getJobIdsForGroup("first load")) <= 5
     tables = read_settings(folder / "pipeline.toml").tables
-    assert len(list(tables.glob("relation*e0*/**/*.parquet"))) == 1
-    with everlog.open(tables) as opened, everlog.open() as scratch:
+    assert len(list(tables.folder.glob("relation*e0*/**/*.parquet"))) == 1
+    with everlog.open(tables.folder) as opened, everlog.open() as scratch:
         scratch.add_rules((folder / "rules.dl").read_text(encoding="utf-8"))
         for number in range(SOURCES):
             scratch.load(folder / f"e{number}.parquet")
@@ -69,7 +69,7 @@ def test_terms_with_one_id_stop_a_first_load(
     with pytest.raises(DataError, match="same 64-bit id"):
         run(folder, spark)
     tables = read_settings(folder / "pipeline.toml").tables
-    assert not list(tables.rglob("*.parquet"))
+    assert not list(tables.folder.rglob("*.parquet"))
 
 
 def test_a_damaged_page_is_told_with_the_name_of_its_file(spark: SparkSession, folder: Path) -> None:

@@ -78,6 +78,7 @@ def test_spark_submit(tmp_path: Path) -> None:
     assert "path: 3 facts, 3 gained, 0 lost\nversion 1\n" in told
 
 
+@pytest.mark.nightly
 @needs_connect
 @needs_pipelines
 def test_declarative_pipelines(tmp_path: Path) -> None:

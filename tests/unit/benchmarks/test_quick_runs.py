@@ -13,9 +13,11 @@ from typer.testing import CliRunner
 from everlog.cli.main import app
 from everlog.errors import NotFoundError
 
+RULES = pytest.param("rules", marks=pytest.mark.nightly)  # every rule of two sets goes and comes: a minute
+
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["streams", "deletions", "growth", "updates", "rules", "store", "fleet", "programs"])
+@pytest.mark.parametrize("name", ["streams", "deletions", "growth", "updates", "store", "fleet", "programs", RULES])
 def test_a_quick_run_writes_three_files(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
     pytest.importorskip("duckdb")

@@ -29,4 +29,6 @@ def local_frame(spark: SparkSession, rows: Iterable[Sequence[Any]], schema: str)
     arrow = pa.schema([(name.strip("`"), _TYPES[type_]) for name, type_ in columns])
     values = list(zip(*rows, strict=True)) or [()] * len(columns)
     arrays = [pa.array(some, field.type) for some, field in zip(values, arrow, strict=True)]
-    return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=arrow))
+    table = pa.Table.from_arrays(arrays, schema=arrow)
+    # Connect refuses to read the columns off a table without rows, so they are said.
+    return spark.createDataFrame(table, schema) if not table.num_rows else spark.createDataFrame(table)

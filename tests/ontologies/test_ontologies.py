@@ -173,6 +173,24 @@ def test_axioms_come_and_go() -> None:
     assert set(kb.facts("triple")) == set(triples("x a A")) and not kb.program.rules
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_values_that_python_takes_for_one(way: str) -> None:
+    values = ("1", "true", '"1.0E0"^^<http://www.w3.org/2001/XMLSchema#double>')
+    axioms = [f"[ owl:onProperty :p ; owl:hasValue {v} ] rdfs:subClassOf :A ." for v in values]
+    kb = with_data("", "\n".join(axioms), way)
+    kb.insert("triple", [(e("x"), e("p"), 1), (e("y"), e("p"), True), (e("z"), e("p"), 1.0)])
+    assert says(kb, "x a A; y a A; z a A")
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_axiom_that_is_not_there_takes_nothing_away(way: str) -> None:
+    kb = with_data("x a A", ":A rdfs:subClassOf :B .", way)
+    kb.remove_axioms(PREFIXES + ":A rdfs:subClassOf :C .\n", ontology="o")
+    assert says(kb, "x a B") and kb.program.rules
+    kb.insert("triple", triples("y a A"))
+    assert says(kb, "y a B")
+
+
 def test_two_ontologies_that_say_the_same() -> None:
     for way in WAYS:
         kb = with_data("x a A", ":A rdfs:subClassOf :B .", way)

@@ -14,7 +14,7 @@ transitive, symmetric, a chain. Such rules make small components, which are main
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -53,7 +53,6 @@ class Unused:
 class Ontology:
     """The axioms of a document, read."""
 
-    axioms: int
     clauses: tuple[ShapedClause, ...]
     unused: tuple[Unused, ...]
     same_as: bool  # things may turn out to be one
@@ -64,15 +63,14 @@ class Ontology:
         """From the blocks that an RDF document is read in."""
         kept = tuple(blocks)
         graph = OntologyGraph.of_blocks(kept)
-        count, unused = 0, []
+        unused: list[Unused] = []
         clauses: dict[tuple[str, ...], ShapedClause] = {}
         for axiom, found in axioms(graph):
-            count += 1
             unused += [Unused(str(axiom), reason) for reason in found.unused]
             for clause in map(shaped, found.clauses):
                 clauses.setdefault((clause.shape.table, *keys_of(clause.values)), clause)
         listed = tuple(clauses.values())
-        return cls(count, listed, tuple(unused), any(map(_concludes_same, listed)), kept)
+        return cls(listed, tuple(unused), any(map(_concludes_same, listed)), kept)
 
     def triples(self) -> Iterator[Row]:
         """All triples of the document."""
@@ -93,7 +91,7 @@ def _concludes_same(clause: ShapedClause) -> bool:
 class Content:
     """An ontology as a knowledge base holds it: rows by table, after the ontology's name, and rules by name."""
 
-    rows: Mapping[str, set[Row]] = field(default_factory=dict)
+    rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)  # no sets: to Python 1, 1.0 and True are one
     rules: Mapping[str, Rule] = field(default_factory=dict)  # of this ontology alone
     shared: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)  # of each table
 
@@ -108,27 +106,27 @@ def content(ontology: Ontology, name: str, way: str = CHOOSE, tables: Collection
     """
     if way not in WAYS:
         raise UsageError(f"{way!r} is no way for an ontology", hint=f"one of {', '.join(WAYS)}")
-    register: dict[str, set[Row]] = {REGISTER: {(name, way)}}
+    register: dict[str, Sequence[Row]] = {REGISTER: [(name, way)]}
     if way == "generic":
-        rows = {(name, *row) for row in ontology.triples()}
+        rows = [(name, *row) for row in ontology.triples()]
         return Content({**register, GENERIC_TABLE: rows}, {}, {GENERIC_TABLE: _generic()})
     by_table: dict[str, list[ShapedClause]] = defaultdict(list)
     for clause in ontology.clauses:
         by_table[clause.shape.table].append(clause)
-    tabled: dict[str, set[Row]] = {**register}
+    tabled = dict(register)
     rules: dict[str, Rule] = {}
     shared: dict[str, tuple[Rule, ...]] = {}
     for table, clauses in by_table.items():
         shape = clauses[0].shape
         if not shape.has_body or way == "tables" or (way == CHOOSE and _pays(clauses, table in tables)):
-            tabled[table] = {(name, *clause.values) for clause in clauses}
+            tabled[table] = [(name, *clause.values) for clause in clauses]
             shared[table] = (shape.rule,)
         else:
             for clause in clauses:
                 rule = clause.rule(name)
                 rules[rule.name or ""] = rule
     if ontology.same_as:
-        tabled[same_as.TABLE], shared[same_as.TABLE] = {(name,)}, same_as.RULES
+        tabled[same_as.TABLE], shared[same_as.TABLE] = [(name,)], same_as.RULES
     return Content(tabled, rules, shared)
 
 

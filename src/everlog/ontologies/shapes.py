@@ -77,10 +77,6 @@ class ShapedClause:
         name = f"{ontology}{SEPARATOR}{blake2b(text.encode(), digest_size=6).hexdigest()}"
         return Rule(_heads(self.clause.head, self.clause.body), self.clause.body, name)
 
-    @property
-    def row(self) -> tuple[Term, ...]:
-        return self.values
-
 
 def shaped(clause: Clause) -> ShapedClause:
     """The shape of a clause."""

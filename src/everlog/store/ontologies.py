@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,15 +112,15 @@ def current(state: State, name: str) -> Content:
 
 def difference(state: State, before: Content, after: Content, *, whole: bool = True) -> Update:
     """The update that makes an ontology of what it was what it is to be; if not `whole`, the rest of it stays."""
-    inserted = {table: _without(rows, before.rows.get(table, set())) for table, rows in after.rows.items()}
-    deleted = {table: _without(rows, after.rows.get(table, set())) for table, rows in before.rows.items()}
+    inserted = {table: _without(rows, before.rows.get(table, ())) for table, rows in after.rows.items()}
+    deleted = {table: _without(rows, after.rows.get(table, ())) for table, rows in before.rows.items()}
     added = [rule for name, rule in after.rules.items() if name not in before.rules]
     removed = [name for name in before.rules if name not in after.rules] if whole else []
     known = {rule.name for rule in state.rules}
     for rules in after.shared.values():
         added += [rule for rule in rules if rule.name not in known]
     for table, rows in deleted.items():
-        if len(rows) and not after.rows.get(table) and _count(state, table) == len(rows):
+        if rows and not after.rows.get(table) and _are_all(state, table, rows):
             removed += [rule.name or "" for rule in state.rules if _is_of_table(rule, table)]
     return Update(
         {table: list(rows) for table, rows in inserted.items() if rows},
@@ -151,7 +151,7 @@ def losing(state: State, name: str, ontology: Ontology) -> Update:
     return difference(state, Content(held, {each: rule for each, rule in rules.items() if each in known}), Content())
 
 
-def _without(rows: set[Row], others: Iterable[Row]) -> list[Row]:
+def _without(rows: Iterable[Row], others: Iterable[Row]) -> list[Row]:
     """Rows that are not among others; 1 and True are two."""
     there = {keys_of(row) for row in others}
     return [row for row in rows if keys_of(row) not in there]
@@ -177,8 +177,8 @@ def _facts(state: State, table: str) -> Rows:
     return Rows(state.dictionary, column_names(state.arities[table]), facts.columns, facts.rows)
 
 
-def _rows(state: State, table: str, name: str) -> set[Row]:
-    return {row for row in _facts(state, table) if row[0] == name}
+def _rows(state: State, table: str, name: str) -> list[Row]:
+    return [row for row in _facts(state, table) if row[0] == name]
 
 
 def _ways(state: State) -> dict[str, str]:
@@ -186,6 +186,11 @@ def _ways(state: State) -> dict[str, str]:
     if REGISTER not in state.arities:
         return {}
     return {str(name): str(way) for name, way in _facts(state, REGISTER)}
+
+
+def _are_all(state: State, table: str, rows: Sequence[Row]) -> bool:
+    """Are these all rows of a table?"""
+    return _count(state, table) == len(rows) and not _without(_facts(state, table), rows)
 
 
 def _count(state: State, table: str) -> int:

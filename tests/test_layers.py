@@ -1,7 +1,7 @@
 """Do imports point one way only?
 
     facts <- formats, expressions, rules      expressions <- dictionary      rules <- plans <- engines
-    dictionary <- answers <- sparql <- store      dictionary <- tables <- store
+    dictionary <- answers <- sparql <- store      dictionary <- tables <- store      rules <- ontologies <- store
     plans, engines.interface <- maintenance <- store <- fleet <- pipeline <- cli
 
 `addresses`, `disk`, `errors`, `extras`, `limits`, `logs` and `progress` may be used by all. `maintenance` knows no

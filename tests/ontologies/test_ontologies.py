@@ -8,7 +8,7 @@ import pytest
 from tests.ontologies.random_ontologies import PREFIXES
 
 import everlog
-from everlog import IRI, KnowledgeBase, NotFoundError, UsageError
+from everlog import IRI, FactLimitError, KnowledgeBase, Limits, NotFoundError, UsageError
 from everlog.facts.terms import RDF_TYPE, Term
 
 WAYS = ("tables", "compiled", "generic", "choose")
@@ -189,6 +189,17 @@ def test_an_axiom_that_is_not_there_takes_nothing_away(way: str) -> None:
     assert says(kb, "x a B") and kb.program.rules
     kb.insert("triple", triples("y a A"))
     assert says(kb, "y a B")
+
+
+def test_limits_hold_and_leave_nothing_behind() -> None:
+    kb = everlog.open(progress=False)
+    kb.insert("triple", [(e(f"x{n}"), e("p"), e(f"x{n + 1}")) for n in range(200)])
+    axiom = PREFIXES + ":p a owl:TransitiveProperty .\n"
+    with pytest.raises(FactLimitError):
+        kb.add_ontology(axiom, name="o", limits=Limits(facts=1_000))
+    assert not kb.ontologies() and len(kb.facts("triple")) == 200
+    kb.add_ontology(axiom, name="o")
+    assert len(kb.facts("triple")) == 200 * 201 // 2
 
 
 def test_two_ontologies_that_say_the_same() -> None:

@@ -126,11 +126,10 @@ def add(
 
         if not files and not text:
             raise UsageError("which rules?", hint="name a file, or give --text 'p(?x) :- q(?x).'")
-        if _are_ontologies(files or (), text or ()):
+        if files and _is_ontology(files, text or ()):
             with open_kb(kb, limits=limits, strict=strict) as opened:
-                changes = [opened.add_ontology(name) for name in files or ()]
-            for change in changes:
-                tell_ontology(change, as_json)
+                change = opened.add_ontology(files[0])
+            tell_ontology(change, as_json)
             return
         with open_kb(kb, limits=limits, strict=strict) as opened:
             before = opened.program
@@ -207,14 +206,14 @@ def remove(
         _tell(change, before, after, as_json)
 
 
-def _are_ontologies(files: Sequence[str], texts: Sequence[str]) -> bool:
-    """RDF files hold axioms; they and rules are added one after the other."""
+def _is_ontology(files: Sequence[str], texts: Sequence[str]) -> bool:
+    """RDF files hold axioms; each is an update of its own, and so are rules beside it."""
     from everlog.formats.compression import split_name
     from everlog.formats.reading import EXTENSIONS, RDF_FORMATS
 
     rdf = [name for name in files if EXTENSIONS.get(split_name(Path(name))[1]) in RDF_FORMATS]
-    if rdf and (texts or len(rdf) < len(files)):
-        raise UsageError(f"{rdf[0]} is an ontology, others are rules", hint="add the one, then the others")
+    if rdf and (texts or len(files) > 1):
+        raise UsageError(f"{rdf[0]} is an ontology, and not all there is", hint="add the one, then the others")
     return bool(rdf)
 
 

@@ -281,7 +281,9 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
         change.report.skipped += missing.skipped
         return change
 
-    def add_ontology(self, source: str | Path, *, name: str | None = None, way: str = "choose") -> Change:
+    def add_ontology(
+        self, source: str | Path, *, name: str | None = None, way: str = "choose", limits: Limits | None = None
+    ) -> Change:
         """Derive what follows from the axioms of an ontology in OWL 2 or RDFS.
 
         Its other triples are not loaded. `change.report.unused` has the axioms, or parts of them, that no rule can say.
@@ -292,42 +294,47 @@ class KnowledgeBase(ReadOnlyKnowledgeBase, TakesUpdates):
             way: How axioms are held: "tables" as facts under a rule for each shape, "compiled" as a rule each, or as
                 one of the two by shape and number ("choose"); "generic" as the triples they are, under all rules of
                 OWL 2 RL, for axioms that data or rules conclude.
+            limits: Bounds on the update; the knowledge base's own otherwise.
         """
         from everlog.store import ontologies
 
         ontology, called = ontologies.read_ontology(source), ontologies.ontology_name(source, name)
-        return self._apply_ontology(ontology, lambda state: ontologies.arriving(state, called, ontology, way))
+        return self._apply_ontology(ontology, lambda state: ontologies.arriving(state, called, ontology, way), limits)
 
-    def replace_ontology(self, name: str, source: str | Path) -> Change:
+    def replace_ontology(self, name: str, source: str | Path, *, limits: Limits | None = None) -> Change:
         """Make an ontology what another file or text says: one update by the axioms in which they differ."""
         from everlog.store import ontologies
 
         ontology = ontologies.read_ontology(source)
-        return self._apply_ontology(ontology, lambda state: ontologies.becoming(state, name, ontology))
+        return self._apply_ontology(ontology, lambda state: ontologies.becoming(state, name, ontology), limits)
 
-    def remove_ontology(self, name: str) -> Change:
+    def remove_ontology(self, name: str, *, limits: Limits | None = None) -> Change:
         """Take away all axioms of an ontology, and what follows only from them."""
         from everlog.store import ontologies
 
-        return self._apply_ontology(None, lambda state: ontologies.leaving(state, name))
+        return self._apply_ontology(None, lambda state: ontologies.leaving(state, name), limits)
 
-    def add_axioms(self, source: str | Path, *, ontology: str) -> Change:
+    def add_axioms(self, source: str | Path, *, ontology: str, limits: Limits | None = None) -> Change:
         """Add axioms, a file or a text in Turtle, to an ontology, which is made if it is not there."""
         from everlog.store import ontologies
 
         read = ontologies.read_ontology(source)
         called = ontologies.ontology_name(source, ontology)
-        return self._apply_ontology(read, lambda state: ontologies.gaining(state, called, read))
+        return self._apply_ontology(read, lambda state: ontologies.gaining(state, called, read), limits)
 
-    def remove_axioms(self, source: str | Path, *, ontology: str) -> Change:
+    def remove_axioms(self, source: str | Path, *, ontology: str, limits: Limits | None = None) -> Change:
         """Take axioms, a file or a text in Turtle, away from an ontology."""
         from everlog.store import ontologies
 
         read = ontologies.read_ontology(source)
-        return self._apply_ontology(read, lambda state: ontologies.losing(state, ontology, read))
+        return self._apply_ontology(read, lambda state: ontologies.losing(state, ontology, read), limits)
 
-    def _apply_ontology(self, ontology: Ontology | None, update: Callable[[State], Update]) -> Change:
-        change: Change = self._timeline.run(lambda transaction: transaction.only(update(transaction.state())))
+    def _apply_ontology(
+        self, ontology: Ontology | None, update: Callable[[State], Update], limits: Limits | None
+    ) -> Change:
+        change: Change = self._timeline.run(
+            lambda transaction: transaction.only(update(transaction.state()), limits=limits)
+        )
         if ontology is not None:
             change.report.unused = ontology.unused
         log_change(change)
